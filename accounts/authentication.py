@@ -42,10 +42,11 @@ class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer <token>`. Unknown and revoked tokens get the same answer, so tokens cannot be probed."""
 
     def authenticate(self, request: Request) -> tuple[Actor, None] | None:
-        ahead = request.parser_context["view"].next_questions() if takes_along() else ()
-        actor, token_id = token_actor(request.META.get("HTTP_AUTHORIZATION", ""), ahead=ahead)
-        if actor is None:
+        secret = _bearer(request.META.get("HTTP_AUTHORIZATION", ""))
+        if not secret:
             return None
+        ahead = request.parser_context["view"].next_questions() if takes_along() else ()
+        actor, token_id = _found(secret, ahead=ahead)
         if token_id:
             request._request.afterwards = [partial(_note_use, token_id)]  # type: ignore[attr-defined]
         return actor, None
@@ -54,15 +55,11 @@ class TokenAuthentication(BaseAuthentication):
         return "Bearer"
 
 
-def token_actor(header: str, *, ahead: Sequence[Question] = ()) -> tuple[Actor | None, int | None]:
-    """The actor for an Authorization header, None without a bearer token, and the token's row id if its use must be
-    recorded; raises `NotSignedIn`.
+def _found(secret: str, *, ahead: Sequence[Question]) -> tuple[Actor, int | None]:
+    """The actor for a token, and the token's row id if its use must be recorded; raises `NotSignedIn`.
 
     One query; `ahead` as in `together`.
     """
-    secret = _bearer(header)
-    if not secret:
-        return None, None
     rows = _TOKEN.rows(ApiToken.hash_of(secret), ahead=ahead)
     if not rows:
         raise NotSignedIn("This token is not valid.")

@@ -26,8 +26,8 @@ from core import forms
 from core.errors import InvalidRequest, NotFound
 
 LIFETIMES = {"30": "in 30 days", "90": "in 90 days", "365": "in a year", "": "never"}
-_USUAL = "90"
 """Lifetimes of a new token, in days."""
+_USUAL = "90"
 _NEW_TOKEN = "new_token"  # noqa: S105 - the name of a cookie
 _YEAR_SECONDS = int(timedelta(days=365).total_seconds())
 

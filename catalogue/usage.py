@@ -38,7 +38,7 @@ class Counts:
     @property
     def is_high(self) -> bool:
         """Whether so many failed that a reader should look at it."""
-        return self.errors * 10 > self.calls
+        return 100 * self.errors > 9 * self.calls
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,8 +24,8 @@ _EVERYWHERE = "? Keyboard shortcuts"
 """What every page can do that runs scripts."""
 _ELSEWHERE = frozenset("*123456789")
 """Keys of views, which are among the places, and of all that match, which is ticked where its number is seen."""
-_ALSO = {"Sign out": "log out logout", "New thread": "create start", "Keyboard shortcuts": "help keys"}
-"""Other words for what pages can do."""
+_ALSO = {"out": "log out logout", "?": "help keys"}
+"""Other words for what every page can do, by key."""
 _ORDER = ("Page", "View", "Label", "Thread", "Report", "Batch", "Agent", "Tool", "Skill", "World", "Search")
 
 
@@ -52,7 +52,7 @@ def palette(request: HttpRequest) -> HttpResponse:
     """
     typed = request.GET.get("q", "")[:_MOST_CHARACTERS].strip()
     words = typed.split()[:_MOST_WORDS]
-    acts = [act for act in _acts(request.GET.get("acts")) if fits(words, f"{act.name} {_ALSO.get(act.name, '')}")]
+    acts = [act for act in _acts(request.GET.get("acts")) if fits(words, f"{act.name} {_ALSO.get(act.key, '')}")]
     if not words:  # what is in menus is found by its words; it would hide the places
         acts = [act for act in acts if act.shown]
     acts.sort(key=lambda act: not act.name.casefold().startswith(typed.casefold()))

@@ -149,12 +149,7 @@ def _methods_of(view: type[Endpoint]) -> list[str]:
 
 def record(model: BaseModel) -> HttpResponse:
     """One projection under `data`."""
-    return _json(enveloped(model))
-
-
-def enveloped(model: BaseModel) -> bytes:
-    """The body of `record`."""
-    return b'{"data":' + model.__pydantic_serializer__.to_json(model) + b"}"
+    return _json(b'{"data":' + model.__pydantic_serializer__.to_json(model) + b"}")
 
 
 def records(models: list[Any]) -> HttpResponse:

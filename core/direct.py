@@ -18,7 +18,7 @@ from django.urls.resolvers import RoutePattern
 
 from core.api import HANDED_OVER, Endpoint
 from core.logging import request_id_var
-from core.middleware import REQUEST_ID, drain, headers_of_api, lets_pass, new_id
+from core.middleware import REQUEST_ID, drain, finished, lets_pass, new_id
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -27,7 +27,8 @@ class Request:
     """What an endpoint uses of REST framework's request, and of Django's below it."""
 
     def __init__(self, environ: dict[str, Any], view: Endpoint) -> None:
-        self.META, self.method, self.path = environ, environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        self.META, self.method = environ, environ["REQUEST_METHOD"]
+        self.path = self.path_info = environ["PATH_INFO"]
         self.parser_context = {"view": view}
         self._request = self
         self.afterwards: list[Callable[[], None]] = []
@@ -75,18 +76,17 @@ def answered(application: Application) -> Application:
     """Wrap the application: requests to endpoints are answered directly if they succeed, with the same response."""
 
     def call(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        answer = _answer(environ) if lets_pass(environ) else None
-        if answer is None:
+        response = _answer(environ) if lets_pass(environ) else None
+        if response is None:
             return application(environ, start_response)
-        response, headers = answer
-        start_response(f"{response.status_code} {response.reason_phrase}", headers)
+        start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
         return response
 
     return call
 
 
-def _answer(environ: dict[str, Any]) -> tuple[HttpResponse, list[tuple[str, str]]] | None:
-    """The response to a request, with all headers; None if there is no such endpoint or method, or a problem."""
+def _answer(environ: dict[str, Any]) -> HttpResponse | None:
+    """The response to a request; None if there is no such endpoint or method, or a problem."""
     endpoint, named = _found(environ["PATH_INFO"][1:])
     if endpoint is None:
         return None
@@ -109,13 +109,15 @@ def _answer(environ: dict[str, Any]) -> tuple[HttpResponse, list[tuple[str, str]
     finally:
         request_id_var.reset(known)
     view.defer(response)
-    return response, [("Allow", ", ".join(view.allowed_methods)), *headers_of_api(response, request_id)]
+    response.headers["Allow"] = ", ".join(view.allowed_methods)
+    finished(request, response, request_id)
+    return response
 
 
 def _found(path: str) -> tuple[type[Endpoint] | None, dict[str, Any]]:
     """The endpoint of a path, and the values in the path."""
     for route in _routes(path.count("/")):
-        if route.pattern.regex.match(path) and (found := route.pattern.match(path)):
+        if found := route.pattern.match(path):
             return route.endpoint, found[2]
     return None, {}
 

@@ -58,8 +58,6 @@ _OF_ORCHESTRATORS = frozenset({"/livez", "/readyz", "/metrics"})
 _WITH_BODY: Final = ("POST", "PUT", "PATCH")
 REQUEST_ID: Final = "heddle.request_id"
 """The id of a request that already has one, in its WSGI environment."""
-_PRIVATE: Final = "private, no-cache"
-_NO_SNIFFING: Final = "nosniff"
 _PAGE_HEADERS = {
     "Content-Security-Policy": _CSP,
     "Referrer-Policy": "same-origin",
@@ -93,9 +91,7 @@ def requests(get_response: Handler) -> Handler:
             response = _guarded(request, problems.answer(request, problem))
         finally:
             request_id_var.reset(token)
-        response.headers["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
-        response.headers["X-Content-Type-Options"] = _NO_SNIFFING
-        _set_length(response)
+        _identified(response, request.request_id)  # type: ignore[attr-defined]
         drain(request)
         _log(request, response, time.perf_counter() - started)
         return response
@@ -108,8 +104,10 @@ def new_id() -> str:
     return "req_" + secrets.token_hex(6)
 
 
-def _set_length(response: HttpResponseBase) -> None:
-    """Set Content-Length: a chunked response ends for its reader only after all clean-up is done."""
+def _identified(response: HttpResponseBase, request_id: str) -> None:
+    """Set the id, and Content-Length: a chunked response ends for its reader only after all clean-up is done."""
+    response.headers["X-Request-Id"] = request_id
+    response.headers["X-Content-Type-Options"] = "nosniff"
     if isinstance(response, HttpResponse) and (length := len(response.content)):
         response.headers.setdefault("Content-Length", str(length))
 
@@ -184,12 +182,15 @@ def security(get_response: Handler) -> Handler:
             if problems.is_api(request):
                 return problems.envelope(PlainHttp())
             return HttpResponsePermanentRedirect(f"https://{request.get_host()}{request.get_full_path()}")
-        response = get_response(request)
-        if https:
-            response.headers["Strict-Transport-Security"] = _hsts()
-        return _guarded(request, response)
+        return _secured(request, get_response(request))
 
     return middleware
+
+
+def _secured(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    if settings.SECURE_SSL_REDIRECT:
+        response.headers["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains"
+    return _guarded(request, response)
 
 
 def _guarded(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
@@ -197,27 +198,17 @@ def _guarded(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBa
 
     Not `no-store`, which would break the browser's back button.
     """
-    response.headers.setdefault("Cache-Control", _PRIVATE)
+    response.headers.setdefault("Cache-Control", "private, no-cache")
     if not problems.is_api(request) or response.headers.get("Content-Type", "").startswith("text/html"):
         for name, value in _PAGE_HEADERS.items():
             response.headers.setdefault(name, value)
     return response
 
 
-def _hsts() -> str:
-    return f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains"
-
-
-def headers_of_api(response: HttpResponseBase, request_id: str) -> list[tuple[str, str]]:
-    """The headers of a successful response of the API, with what middleware adds."""
-    headers = [*response.items(), ("X-Request-Id", request_id), ("X-Content-Type-Options", _NO_SNIFFING)]
-    if "Cache-Control" not in response:
-        headers.append(("Cache-Control", _PRIVATE))
-    if settings.SECURE_SSL_REDIRECT:
-        headers.append(("Strict-Transport-Security", _hsts()))
-    if isinstance(response, HttpResponse):
-        headers.append(("Content-Length", str(len(response.content))))
-    return headers
+def finished(request: Any, response: HttpResponseBase, request_id: str) -> None:
+    """Give a response that no middleware has seen the headers that it would have got."""
+    _secured(request, response)
+    _identified(response, request_id)
 
 
 def lets_pass(environ: dict[str, Any]) -> bool:

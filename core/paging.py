@@ -21,6 +21,11 @@ COUNT_LIMIT = 1_000
 """Rows are counted only up to this number, to keep pages fast."""
 
 
+def counted(rows: QuerySet[Any]) -> int:
+    """The number of these rows, counted up to `COUNT_LIMIT`."""
+    return rows.order_by()[:COUNT_LIMIT].count()
+
+
 def next_url(query: QueryDict, token: str | None, **more: str) -> str:
     """The URL of the next page: the current one with the cursor as `after`; empty on the last page."""
     if token is None:

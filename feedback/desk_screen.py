@@ -11,6 +11,7 @@ from core import forms, grammar, ids
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, NotFound, Stale
 from core.grammar import MAX_LENGTH, spelled
+from core.paging import counted
 from feedback import (
     bulk,
     desk_forms,
@@ -276,7 +277,7 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
     current in another order, unless there is a view with that order. If the query is limited to an org, so are the
     views and their counts, except those that name an org themselves.
     """
-    total = saved_views.counted(meant.reports) if meant else None
+    total = counted(meant.reports) if meant else None
     saved_by_people = saved_views.listed(actor)
     here = [parsed, parsed.of_org("")]
     spellings = [each.canonical for query in here for each in (query, query.sorted_by(NEWEST))]
@@ -349,7 +350,7 @@ def _count(actor: Actor, query: str, org: str, meant: Meaning | None) -> int | N
         return saved_views.count(actor, query)
     if meant is None:
         return None
-    return saved_views.counted(matching(actor, parse(query)).filter(org=meant.org)) if meant.org else 0
+    return counted(matching(actor, parse(query)).filter(org=meant.org)) if meant.org else 0
 
 
 def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[str, Any] | None:

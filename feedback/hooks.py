@@ -6,7 +6,8 @@ from accounts import hooks as accounts_hooks
 from catalogue import hooks as catalogue_hooks
 from core import jobs
 from core.actor import Actor
-from feedback import capture, marking, mentioning, saved_views
+from core.paging import counted
+from feedback import capture, marking, mentioning
 from feedback.checks import judging
 from feedback.models import CheckRun, UserFeedback
 from threads import hooks as threads_hooks
@@ -15,7 +16,7 @@ from threads.models import Thread
 
 def open_reports() -> int:
     """Number of open reports, counted up to 1,000."""
-    return saved_views.counted(UserFeedback.objects.filter(resolved=False))
+    return counted(UserFeedback.objects.filter(resolved=False))
 
 
 def runs_of_checks(actor: Actor) -> Q:

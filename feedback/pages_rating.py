@@ -17,11 +17,11 @@ from accounts.pages import signed_in
 from accounts.rights import Right
 from core import bodies, forms, zones
 from core.actor import Actor
-from core.errors import InvalidRequest, Stale
+from core.errors import InvalidRequest
 from core.rendering import isolated, one_line
 from feedback import capture, marking
 from feedback.models import UserFeedback
-from feedback.presenting import RateForm
+from feedback.presenting import RateForm, checksum
 from feedback.taxonomy import fitting
 from feedback.wire import FeedbackIn
 from threads import screens
@@ -92,7 +92,7 @@ def _submitted(
         body = bodies.parse(FeedbackIn, given)
         _require_seen(form, request.POST.get("seen"), given)
         capture.submit(actor, message, body)
-    except (InvalidRequest, Stale) as problem:
+    except InvalidRequest as problem:
         refused = _refused(form, given, problem)
         if is_partial:
             mark = marking.message_marks(actor, thread).get(form.index)
@@ -109,13 +109,8 @@ def _submitted(
 
 def _require_seen(form: RateForm, seen: str | None, given: Mapping[str, Any]) -> None:
     """Refuse to replace a rating that another tab sent since this form was opened, unless it is the same."""
-    has_changed = seen is not None and form.is_change and seen != form.seen
-    if has_changed and any(given[name] != held for name, held in _held(form).items()):
-        raise Stale("")
-
-
-def _held(form: RateForm) -> dict[str, Any]:
-    return {"sentiment": form.sentiment, "categories": list(form.categories), "notes": form.notes}
+    if form.is_change and seen not in (None, form.seen) and checksum(**given) != form.seen:
+        raise InvalidRequest.of("seen", "is not the rating that stands")
 
 
 def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
@@ -126,12 +121,11 @@ def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> di
     return {**context, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}
 
 
-def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest | Stale) -> RateForm:
-    if isinstance(problem, Stale):
+def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> RateForm:
+    errors = forms.reasons(problem, ("sentiment", "categories", "notes", "seen"), otherwise="sentiment")
+    if "seen" in errors:
         said = f" “{isolated(one_line(form.notes, 80))}”" if form.notes else ""
-        errors = {"seen": _CHANGED.format(form.sentiment, said)}
-        return replace(form, **{**given, "categories": tuple(given["categories"])}, errors=errors)
-    errors = forms.reasons(problem, ("sentiment", "categories", "notes"), otherwise="sentiment")
+        errors["seen"] = _CHANGED.format(form.sentiment, said)
     if "sentiment" in errors:
         errors["sentiment"] = "Choose positive or negative."
     return replace(form, **{**given, "categories": tuple(given["categories"])}, errors=errors)

@@ -1,6 +1,6 @@
 """View models of feedback: taxonomy words, desk rows, the report, the rating form. Plain data, no ORM."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlencode
@@ -399,6 +399,11 @@ class RateForm:
         if mark is None:
             return cls(index, action, back, sentiment)
         verdict = sentiment or mark.sentiment
-        seen = f"{crc32(repr((mark.sentiment, sorted(mark.categories), mark.notes)).encode()):x}"
+        seen = checksum(mark.sentiment, mark.categories, mark.notes)
         categories = fitting(verdict, mark.categories)
         return cls(index, action, back, verdict, categories, mark.notes, is_change=True, seen=seen)
+
+
+def checksum(sentiment: str, categories: Iterable[str], notes: str) -> str:
+    """A checksum of a rating, to recognise it by."""
+    return f"{crc32(repr((sentiment, sorted(categories), notes)).encode()):x}"

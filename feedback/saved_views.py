@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils.text import Truncator
 
 from accounts.rights import require_admin, require_author
@@ -12,10 +12,10 @@ from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH, Field, changed, spelled
 from core.names import name_kept
-from core.paging import COUNT_LIMIT
+from core.paging import counted
 from core.rendering import isolated
 from core.visible import is_visible
-from feedback.models import SavedView, UserFeedback
+from feedback.models import SavedView
 from feedback.querying import matching, parse, understood
 
 _SHOWN = 200
@@ -154,11 +154,6 @@ def total(actor: Actor, query: str) -> int | None:
     """Number of reports that match a query, however many; None if the query is invalid."""
     parsed = parse(query)
     return None if parsed.problems else matching(actor, parsed).order_by().count()
-
-
-def counted(rows: QuerySet[UserFeedback]) -> int:
-    """Number of these reports, counted up to 1,000."""
-    return rows.order_by()[:COUNT_LIMIT].count()
 
 
 def _require_room() -> None:

@@ -16,7 +16,6 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.core.management import call_command
 from django.db import close_old_connections, connection
 from django.http import HttpResponse
-from django.http.response import ResponseHeaders
 from django.test import Client, override_settings
 from django.test.client import ClientHandler, closing_iterator_wrapper
 
@@ -122,16 +121,15 @@ class Served(ClientHandler):
     """Answers a test's client as the server does: directly, or by Django's handler if that is left to it."""
 
     def __call__(self, environ: dict[str, Any]) -> Any:
-        left, sent = [], {}
+        left = []
 
         def leave(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
             left.append(super(Served, self).__call__(environ))
             return []
 
-        answer = direct.answered(leave)(environ, lambda status, headers: sent.update(headers))
+        answer: Any = direct.answered(leave)(environ, lambda status, headers: None)
         if left:
             return left[0]
-        answer.headers = ResponseHeaders(sent)
         answer.wsgi_request = WSGIRequest(environ)
         if answer.streaming:
             answer.streaming_content = closing_iterator_wrapper(answer.streaming_content, answer.close)

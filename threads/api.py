@@ -71,17 +71,17 @@ class ThreadEndpoint(Endpoint):
 
     def answer(self, model: BaseModel) -> HttpResponse:
         """The response with a record, using the key names that older clients expect (spec 1.6)."""
-        version = self.api_version
-        if not version or version >= SESSION_NAMES_BEFORE:
-            return record(model)
-        return data(_with_session_names(model.model_dump(mode="json")))
+        return data(_with_session_names(model.model_dump(mode="json"))) if self._says_session else record(model)
 
     def answers(self, models: list[Any]) -> HttpResponse:
         """The response with a list of records, as `answer`."""
-        version = self.api_version
-        if not version or version >= SESSION_NAMES_BEFORE:
+        if not self._says_session:
             return records(models)
         return data([_with_session_names(model.model_dump(mode="json")) for model in models])
+
+    @property
+    def _says_session(self) -> bool:
+        return "" < self.api_version < SESSION_NAMES_BEFORE
 
 
 class SdkEndpoint(ThreadEndpoint):

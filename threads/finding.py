@@ -76,18 +76,29 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
     """Parse a query. Never fails: each invalid term becomes a problem with its text and a reason."""
     root = _checked(line)
     if unknown := _unknown_in(root):
-        return Found(Q(pk__in=[]), tuple(_problem(leaf, line) for leaf in unknown), _without(root))
+        problems = (_problem(leaf, line, leaf.reason, vocabulary.meant(leaf, FIELDS)) for leaf in unknown)
+        return Found(Q(pk__in=[]), tuple(problems), _without(root))
     condition = _fresh(root, Asking(actor, timezone.now(), tz))
-    wanted = list(_wanted(root))
-    words = [leaf.text.rstrip("*") for leaf in wanted if isinstance(leaf, Text)]
-    phrases = [(leaf.value, leaf.name) if isinstance(leaf, Field) else (searching.begun(leaf.text),) for leaf in wanted]
-    return Found(condition, words=tuple(words), phrases=tuple(each for each in phrases if each[0]))
+    sought = list(_sought(root))
+    words = [leaf.text.rstrip("*") for leaf in sought if isinstance(leaf, Text)]
+    phrases = [phrase for leaf in sought if (phrase := _phrase(leaf))]
+    return Found(condition, words=tuple(words), phrases=tuple(phrases))
+
+
+def _phrase(leaf: Leaf) -> tuple[str, ...] | None:
+    """The phrase for the index of texts, with its columns; None for a term that no text is found by."""
+    match leaf:
+        case Text(text=text):
+            return (begun,) if (begun := searching.begun(text)) else None
+        case Field(name=name, value=value) if name in _SAID:
+            return value, name
+    return None
 
 
 def advice(actor: Actor, line: str) -> list[Problem]:
     """For a query that found nothing: its tools that recent threads did not use, each with one that they did, and its
     words that are only in the metadata of threads."""
-    leaves = grammar.leaves(_checked(line))
+    leaves = _sought(_checked(line))
     return [found for leaf in leaves if (found := _unused(actor, leaf, line) or _elsewhere(actor, leaf, line))]
 
 
@@ -99,7 +110,7 @@ def _unused(actor: Actor, leaf: Leaf, line: str) -> Problem | None:
     if not known.keys().isdisjoint({own, leaf.value.lower()}):
         return None
     close = known.get(grammar.near(own, known))
-    return _meant(leaf, Field(leaf.name, close) if close else None, line, _UNUSED[leaf.name])
+    return _problem(leaf, line, _UNUSED[leaf.name], grammar.spelled(Field(leaf.name, close)) if close else "")
 
 
 def _elsewhere(actor: Actor, leaf: Leaf, line: str) -> Problem | None:
@@ -107,13 +118,7 @@ def _elsewhere(actor: Actor, leaf: Leaf, line: str) -> Problem | None:
         return None
     text = leaf.text.rstrip("*")
     is_there = Thread.objects.visible_to(actor).filter(_meta(text, Asking(actor, timezone.now(), UTC))).exists()
-    return _meant(leaf, Field("meta", text), line, _IN_METADATA) if is_there else None
-
-
-def _meant(leaf: Field | Text, better: Field | None, line: str, reason: str) -> Problem:
-    meant = grammar.spelled(better) if better else ""
-    mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
-    return Problem(one_line(grammar.spelled(leaf), 80), reason, meant, mended)
+    return _problem(leaf, line, _IN_METADATA, grammar.spelled(Field("meta", text))) if is_there else None
 
 
 def understood(actor: Actor, line: str | None) -> Q:
@@ -337,20 +342,20 @@ def _checked(line: str) -> Node:
     return grammar.replaced(grammar.read(line), checked)
 
 
-def _problem(leaf: Unknown, line: str) -> Problem:
-    meant = vocabulary.meant(leaf, FIELDS)
+def _problem(leaf: Leaf, line: str, reason: str, meant: str) -> Problem:
+    text = leaf.text if isinstance(leaf, Unknown) else grammar.spelled(leaf)
     mended = line[: leaf.start] + meant + line[leaf.end :] if meant else ""
-    return Problem(one_line(leaf.text, 80), leaf.reason, meant, mended)
+    return Problem(one_line(text, 80), reason, meant, mended)
 
 
-def _wanted(node: Node) -> Iterator[Text | Field]:
-    """The terms that a thread is found by because of its texts."""
+def _sought(node: Node) -> Iterator[Leaf]:
+    """The terms that a thread is found by, not those that exclude it."""
     match node:
-        case Text() | Field(name="text" | "call"):
-            yield node
         case All(parts=parts) | Either(parts=parts):
             for part in parts:
-                yield from _wanted(part)
+                yield from _sought(part)
+        case Text() | Field() | Unknown():
+            yield node
 
 
 def _without(root: Node) -> str:

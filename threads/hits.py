@@ -39,10 +39,11 @@ def of(threads: Sequence[Thread], words: Sequence[str], phrases: Sequence[tuple[
     return _written(searched - found.keys(), read) | found
 
 
-def in_title(title: str, words: Sequence[str]) -> Hit | None:
-    """The first of the texts in a title, if any."""
-    found = _any_of(map(re.escape, words)).search(title) if words else None
-    return found and Hit(0, title[: found.start()], found[0], title[found.end() :])
+def in_titles(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]:
+    """The first of the texts in each title that has one, by row id of the thread."""
+    said = _any_of(map(re.escape, words))
+    places = [(each.pk, each.title or "", said.search(each.title or "")) for each in threads] if words else ()
+    return {pk: Hit(0, title[: at.start()], at[0], title[at.end() :]) for pk, title, at in places if at}
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -186,8 +186,7 @@ def _imported(origin_id: str, owner_id: int, org_id: int) -> Thread | None:
 
 def _refused(origin_id: str | None, owner_id: int, org_id: int, place: str, reason: str) -> Imported:
     """A conversation that cannot be read: it failed, unless it was imported before (B177)."""
-    thread = _imported(origin_id, owner_id, org_id) if origin_id else None
-    if origin_id and thread:
+    if origin_id and (thread := _imported(origin_id, owner_id, org_id)):
         return _unchanged(thread, origin_id, [f"{place}: {reason}"])
     return _failed(origin_id, place, reason)
 

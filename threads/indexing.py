@@ -109,7 +109,7 @@ def _index_texts(which: str, values: Sequence[Sequence[int]]) -> None:
     with connection.cursor() as cursor:
         for each in values:
             cursor.execute(_BLOCKS.format(which=which), each)
-            rows += (_indexed(pk, role, blocks) for (pk, role), blocks in groupby(cursor.fetchall(), itemgetter(0, 1)))
+            rows += (_indexed(pk, role, blocks) for (pk, role), blocks in groupby(cursor, itemgetter(0, 1)))
         # FTS5 writes a segment of its index at the end of an INSERT with SELECT, and whenever a row id is lower than
         # the one before.
         cursor.executemany(_ROW if connection.vendor == "sqlite" else _VECTOR, sorted(rows))

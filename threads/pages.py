@@ -30,7 +30,6 @@ from core.actor import Actor
 from core.db import dump
 from core.errors import Expired, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH
-from core.paging import COUNT_LIMIT
 from threads import (
     answering,
     comparing,
@@ -101,8 +100,8 @@ def _refused(problems: Iterable[finding.Problem]) -> list[listing.Refused]:
 
 
 def _count(scope: QuerySet[Thread], shown: int, next_token: str | None) -> int:
-    """The number of threads of a query, at most `COUNT_LIMIT`. No query if all are on the first page."""
-    return shown if next_token is None else scope.order_by()[:COUNT_LIMIT].count()
+    """The number of threads of a query, as far as it is counted. No query if all are on the first page."""
+    return shown if next_token is None else paging.counted(scope)
 
 
 def _in_org(request: HttpRequest, actor: Actor) -> Any:

@@ -289,15 +289,9 @@ def rows_of(
 ) -> list[ThreadRow]:
     """Threads as list rows, with one query for all ratings, and a few for what they were found by."""
     ratings = hooks.feedback.thread_ratings(actor, [thread.pk for thread in threads])
-    found = hits.of(threads, words, phrases)
+    found, titles = hits.of(threads, words, phrases), hits.in_titles(threads, words)
     return [
-        _row(
-            thread,
-            ratings.get(thread.pk, hooks.Ratings()),
-            found.get(thread.pk),
-            hits.in_title(thread.title or "", words),
-        )
-        for thread in threads
+        _row(each, ratings.get(each.pk, hooks.Ratings()), found.get(each.pk), titles.get(each.pk)) for each in threads
     ]
 
 

@@ -254,7 +254,7 @@ def stop(writer: Transcript, status: str, reason: BlockDict) -> None:
     if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
         writer.extend(last, [reason])
         writer.close(last, status)
-    elif thread.status in (ThreadStatus.ROBOTO_TURN, ThreadStatus.CLIENT_TOOL_TURN):
+    elif thread.status in RUNNING:
         writer.add("assistant", [reason], status=status)
 
 

@@ -755,10 +755,11 @@ def test_an_open_report_of_another_page_says_so_and_one_that_no_longer_matches_k
     made, client = reports(who.alice, 4), browser_of("admin")
     make_title = made[0].thread.title or "Untitled"
     row = row_of(opened(client, made[0], "?q=is:unclaimed"), "report 0")
-    assert "on another page" in row.words and make_title in row.words
+    assert "on another page" in row.words and make_title in row.words and not row.has("data-unmatched")
     do(who.admin, made[0], "resolve")
     row = row_of(opened(client, made[0], "?q=is:unclaimed"), "report 0")
     assert "no longer matches" in row.words and make_title in row.words and "resolved" in row.words
+    assert row.has("data-unmatched"), "an action on all that match leaves it out"
 
 
 def test_the_line_of_views_holds_the_one_that_is_looked_at_and_its_menu_holds_all(

@@ -12,11 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.orgs import add_member
+from core import paging
 from core.templatetags import ui
 from tests import make
 from tests.pages.dom import Node, dom, fragment, get, parsed, queries
 from tests.people import People
-from threads import forks, indexing, pages, sharing
+from threads import forks, indexing, sharing
 from threads.access import thread_for
 from threads.models import Thread
 from threads.status import ThreadStatus, Visibility
@@ -61,7 +62,7 @@ def test_a_search_says_how_many_it_found(browser_of: Browser, who: People, monke
     client = browser_of("alice")
     said = [get(client, f"/threads/?q={q}").one("h1").words for q in ("other", "t", "nothing", "")]
     assert said == ["Threads 3 found", "Threads 58 found", "Threads", "Threads"]
-    monkeypatch.setattr(pages, "COUNT_LIMIT", 56)
+    monkeypatch.setattr(paging, "COUNT_LIMIT", 56)
     monkeypatch.setattr(ui, "COUNT_LIMIT", 56)
     assert get(client, "/threads/?q=t").one("h1").words == "Threads 56+ found"
 
@@ -73,7 +74,12 @@ def test_a_tool_that_no_thread_used_is_named_with_the_one_that_was_meant(browser
     [said] = page.one("main").all("p", class_="unread")
     assert said.words == "tool:calclate No recent thread used this tool. · Use tool:calculate"
     assert said.one("a")["href"] == "?q=is%3Amine+tool%3Acalculate"
-    for line in ("failed:heddle__calculate -is:mine", "tool:calc*+-is:mine", "tool:calculate"):
+    for line in (
+        "failed:heddle__calculate -is:mine",
+        "tool:calc*+-is:mine",
+        "tool:calculate",
+        "is:fork -tool:calclate",
+    ):
         assert not get(client, f"/threads/?q={line}").one("main").all("p", class_="unread")
     [said] = get(browser_of("eve"), "/threads/?q=failed:calculate").one("main").all("p", class_="unread")
     assert said.words == "failed:calculate In no recent thread this tool returned an error."
@@ -87,6 +93,7 @@ def test_words_that_are_only_in_metadata_are_said_to_be_there(browser_of: Browse
     assert said.words.endswith("Only the metadata that threads were imported with contains this. · Use meta:C-4417")
     assert titles(get(browser_of("alice"), "/threads/" + said.one("a")["href"])) == ["Hi"]
     assert not get(browser_of("bob"), "/threads/?q=C-4417").one("main").all("p", class_="unread")
+    assert not get(browser_of("alice"), "/threads/?q=is:fork -C-4417").one("main").all("p", class_="unread")
 
 
 def test_somebody_without_threads_is_told_what_to_do(browser_of: Browser) -> None:

@@ -237,6 +237,7 @@ def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -
         ("?", "Keyboard shortcuts", "?"),
     ]
     assert [key for key, *_ in acts("note adm")] == ["m"]
+    assert [key for key, *_ in acts("help")] == ["?"]
     assert acts("<b>bold") == [("<i>", "<b>bold</b>", "")]
     page = fragment(browser_of("admin"), f"/go/?q=admin&acts={quote(sent)}")
     assert page.all("li")[0].one("button")["data-act"] == "m"
