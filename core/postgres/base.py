@@ -41,13 +41,16 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         """Statements sent ahead, with their rows; each is used once, and any other statement discards them."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """A connection from the pool. Before the pool is opened, a direct connection is tried.
+        """A connection from the pool, the one returned last. Before the pool is opened, a direct connection is tried.
 
         The pool would retry for ten seconds and report only that it has no connection; a direct connection fails at
-        once with the reason.
+        once with the reason. It would also hand out its connections in turn, so that each request meets a server
+        process whose caches are cold.
         """
-        if self.pool is not None and self.pool.closed:
-            self.Database.connect(**{"connect_timeout": _FIRST_SECONDS, **conn_params}).close()
+        if (pool := self.pool) is not None:
+            if pool.closed:
+                self.Database.connect(**{"connect_timeout": _FIRST_SECONDS, **conn_params}).close()
+            pool._pool.rotate()  # it takes the leftmost, and returns to the right
         return super().get_new_connection(conn_params)
 
     def _configure_connection(self, connection: Any) -> bool:

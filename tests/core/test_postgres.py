@@ -335,3 +335,16 @@ def test_no_query_is_compiled():
     with connection.cursor() as cursor:
         cursor.execute("SHOW jit")
         assert cursor.fetchone() == ("off",)
+
+
+def test_requests_in_a_row_meet_the_same_server_process():
+    connection.pool.wait()  # until it has opened more than one
+    assert connection.pool.get_stats()["pool_size"] > 1
+    assert len({server_process() for _ in range(4)}) == 1
+
+
+def server_process():
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return cursor.fetchone()[0]
