@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 
 from django.db import connection
 from django.db.models import Max
@@ -25,6 +26,8 @@ EACH = 60
 """Most candidates of each kind."""
 _WORDS = 12
 """Most words of a report that are searched for."""
+_LETTERS = 2
+"""Shorter words say nothing; in scripts without spaces, as many letters are compared as one word."""
 _SNOOZED = 500
 """Most snoozed reports that a new one is compared with."""
 _FEW = 1000
@@ -64,7 +67,8 @@ class Facts:
     resolved: bool
     sentiment: str
     bits: int
-    words: frozenset[str]
+    words: Mapping[str, str]
+    """Those of the notes, as they are compared and as they were written."""
     error: str = ""
     tools: Mapping[str, bool] = field(default_factory=dict)
 
@@ -84,7 +88,7 @@ def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
     for one in (facts[pk] for pk in newer if pk in facts):
         before = (pk for pk in asleep & facts.keys() if pk < one.pk and since.get(pk, one.created) <= one.created)
         others = [facts[pk] for pk in before]
-        has_words = any(len(one.words & other.words) > 1 for other in others)
+        has_words = any(len(one.words.keys() & other.words.keys()) > 1 for other in others)
         weights = telling(one)[0] if has_words else {}
         if woken := sorted(other.pk for other in others if shared(one, other, weights).is_strong):
             found[one.pk] = woken
@@ -112,10 +116,10 @@ def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
     if used := sorted((one.tools.keys() & other.tools.keys()) - set(failed)):
         reasons.append(f"both used {get_text_list(used, 'and')}")
         score += 1.5
-    words = sorted(one.words & other.words & weights.keys(), key=lambda word: (-weights[word], word))
+    words = _common_words(one, other, weights)
     if words:
-        weight = sum(weights[word] for word in words)
-        reasons.append(f"both say {get_text_list(words[:5], 'and')}")
+        weight = sum(words.values())
+        reasons.append(f"both say {get_text_list(sorted(words, key=lambda word: (-words[word], word))[:5], 'and')}")
         score += min(weight, 8 if len(words) > 1 else 1)  # a single word may be chance
         is_strong = is_strong or (len(words) > 1 and weight >= _STRONG_WORDS)
     if one.thread == other.thread:
@@ -125,9 +129,24 @@ def shared(one: Facts, other: Facts, weights: Mapping[str, float]) -> Shared:
     if common and one.sentiment == other.sentiment:
         reasons.append(f"both {one.sentiment}: {get_text_list([name.replace('_', ' ') for name in common], 'and')}")
         score += len(common)
-    is_same = len(one.words) > 1 and one.words == other.words  # even if the words are common
+    is_same = len(one.words) > 1 and one.words.keys() == other.words.keys()  # even if the words are common
     is_alike = one.sentiment == other.sentiment and (is_strong or is_same or len(words) > 1)
     return Shared(tuple(reasons), score, is_strong, is_alike)
+
+
+def _common_words(one: Facts, other: Facts, weights: Mapping[str, float]) -> dict[str, float]:
+    """What both say, as the first one wrote it, with weights. Letters that follow each other are one word again."""
+    found: dict[str, float] = {}
+    run, before = "", ""
+    for word, written in one.words.items():
+        if word in other.words and word in weights:
+            is_next = run and len(before) == len(word) == _LETTERS and before[-1] == word[0]
+            weight = max(weights[word], found.pop(run)) if is_next else weights[word]
+            run = run + word[-1] if is_next else written
+            found[run], before = weight, word
+        else:
+            run = ""
+    return found
 
 
 def telling(one: Facts) -> tuple[dict[str, float], set[int]]:
@@ -179,5 +198,13 @@ def facts_of(pks: Iterable[int]) -> dict[int, Facts]:
     }
 
 
-def _words(notes: str | None) -> frozenset[str]:
-    return frozenset(word for word in fulltext.split(notes or "") if len(word) > 2 and word not in _STOP)
+def _words(notes: str | None) -> dict[str, str]:
+    """The words by which notes are compared, as `Facts.words`. In scripts without spaces, whose words have no visible
+    ends, each two letters in a row are one.
+    """
+    found: dict[str, str] = {}
+    for written in fulltext.split(notes or ""):
+        parts = fulltext.plain(written).split()
+        found |= {word: word if parts[1:] else written for word in parts if len(word) > _LETTERS and word not in _STOP}
+        found |= {one + other: one + other for one, other in pairwise(parts) if len(one + other) == _LETTERS}
+    return found

@@ -15,10 +15,10 @@ from django.db import DatabaseError, DataError, connection, transaction
 from django.db.models import Exists, OuterRef
 
 from core import notices
-from core.prepared import Prepared
+from core.prepared import Prepared, together
 from core.rows import new
 from feedback import comparing, indexing, triage
-from feedback.models import RatedAnswer, RatedTool, Triage, Undigested, UserFeedback
+from feedback.models import RatedAnswer, RatedTool, Reworded, Triage, Undigested, UserFeedback
 from threads.models import Message, Turn
 from threads.status import OPEN_TURN
 
@@ -31,11 +31,15 @@ ANSWER_LENGTH = 20_000
 
 
 def digest(limit: int = BATCH) -> int:
-    """Digest at most `limit` new reports; returns how many. One short query if there are none.
+    """Digest at most `limit` new reports and as many changed ones; returns how many new ones. One short trip to the
+    database if there are none.
 
     A report that the index cannot hold is skipped and logged, so that it does not block the others.
     """
-    if not _ANY_WAITING.rows():
+    is_reworded, is_new = together((_ANY_REWORDED, ()), (_ANY_WAITING, ()))
+    if is_reworded:
+        _index_changed(limit)
+    if not is_new:
         return 0
     try:
         return _digest(limit, _store)
@@ -57,6 +61,14 @@ def _digest(limit: int, store: Callable[[list[int]], set[int]]) -> int:
         if Triage.objects.filter(snoozed_until_again=True).exists():
             _wake(pks)
     return len(pks)
+
+
+def _index_changed(limit: int) -> None:
+    with transaction.atomic():
+        changed = Reworded.objects.select_for_update(skip_locked=True, no_key=True).order_by("-pk")
+        reports = [indexing.Words(*row) for row in changed.values_list("pk", *_NOTES)[:limit]]
+        indexing.reword(reports)
+        Reworded.objects.filter(pk__in=[report.pk for report in reports]).delete()
 
 
 def catch_up(batches: int = 100) -> int:
@@ -114,7 +126,10 @@ def _store(pks: list[int]) -> set[int]:
         ),
         ignore_conflicts=True,
     )
-    indexing.add([("".join(answers[pk])[:ANSWER_LENGTH], " ".join(tools[pk])[:ANSWER_LENGTH], pk) for pk in pks])
+    indexing.add(
+        indexing.Words(pk, notes, note, "".join(answers[pk])[:ANSWER_LENGTH], " ".join(tools[pk])[:ANSWER_LENGTH])
+        for pk, notes, note in UserFeedback.objects.filter(pk__in=pks).values_list("pk", "notes", "admin_note")
+    )
     return {pk for pk, (_, _, is_open) in turns.items() if is_open}
 
 
@@ -185,3 +200,5 @@ _IS_OVER = ~Exists(Turn.objects.filter(thread=OuterRef("feedback__thread"), stat
 _WAITING = Undigested.objects.filter(~Exists(RatedAnswer.objects.filter(pk=OuterRef("pk"))) | _IS_OVER)
 """New reports, and those that were digested during a turn that has ended since."""
 _ANY_WAITING = Prepared(lambda: _WAITING.values_list("pk")[:1])
+_ANY_REWORDED = Prepared(lambda: Reworded.objects.values_list("pk")[:1])
+_NOTES = ("feedback__notes", "feedback__admin_note")

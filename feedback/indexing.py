@@ -3,17 +3,17 @@
 Triggers cannot be forgotten by a verb, command or manual repair.
 
 The index has one row per report: on SQLite in an FTS5 table with one column per kind of text, on PostgreSQL a vector
-with one weight per kind. The digest inserts the row, because doing it with the rating would make rating 50 % slower.
-From then on the triggers update it.
+with one weight per kind. Its texts are `core.fulltext.plain`, which no database can do, so the triggers only mark a
+report as undigested or reworded, and the digest writes the row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any
+from typing import NamedTuple
 
 from django.db import connection
 
-from core.fulltext import Index
+from core.fulltext import Index, plain
 from core.triggers import Triggers
 from feedback import recounting
 
@@ -37,12 +37,13 @@ _SQLITE = {
     "feedback_report_reworded": """
         AFTER UPDATE OF notes, admin_note ON feedback_userfeedback
         WHEN new.notes IS NOT old.notes OR new.admin_note IS NOT old.admin_note BEGIN
-            UPDATE feedback_search SET notes = new.notes, note = new.admin_note WHERE rowid = new.id;
+            INSERT INTO feedback_reworded (feedback_id) VALUES (new.id) ON CONFLICT DO NOTHING;
         END""",
     "feedback_report_gone": """
         AFTER DELETE ON feedback_userfeedback BEGIN
             DELETE FROM feedback_search WHERE rowid = old.id;
             DELETE FROM feedback_undigested WHERE feedback_id = old.id;
+            DELETE FROM feedback_reworded WHERE feedback_id = old.id;
         END""",
     "feedback_owner_named": """
         AFTER INSERT ON feedback_triage WHEN new.owner_id IS NOT NULL BEGIN
@@ -66,17 +67,14 @@ _POSTGRES = {
     "feedback_report_reworded": (
         "AFTER UPDATE OF notes, admin_note ON feedback_userfeedback FOR EACH ROW "
         "WHEN (new.notes IS DISTINCT FROM old.notes OR new.admin_note IS DISTINCT FROM old.admin_note)",
-        # The unchanged part comes first, so that word positions do not grow with each change.
-        """
-        UPDATE feedback_search SET document = ts_filter(document, '{c,d}')
-            || feedback_words(new.notes, 'A') || feedback_words(new.admin_note, 'B')
-            WHERE feedback_id = new.id;""",
+        "INSERT INTO feedback_reworded (feedback_id) VALUES (new.id) ON CONFLICT DO NOTHING;",
     ),
     "feedback_report_gone": (
         "AFTER DELETE ON feedback_userfeedback FOR EACH ROW",
         """
         DELETE FROM feedback_search WHERE feedback_id = old.id;
-        DELETE FROM feedback_undigested WHERE feedback_id = old.id;""",
+        DELETE FROM feedback_undigested WHERE feedback_id = old.id;
+        DELETE FROM feedback_reworded WHERE feedback_id = old.id;""",
     ),
     "feedback_reports_gone": (
         "AFTER TRUNCATE ON feedback_userfeedback FOR EACH STATEMENT",
@@ -97,36 +95,66 @@ _POSTGRES = {
     **recounting.POSTGRES,
 }
 TRIGGERS = Triggers(
-    frozenset({TABLE, "feedback_untallied"}), _SQLITE, _POSTGRES, f"{TABLE}_words ON {TABLE} USING gin (document)"
+    frozenset({TABLE, "feedback_reworded", "feedback_untallied"}),
+    _SQLITE,
+    _POSTGRES,
+    f"{TABLE}_words ON {TABLE} USING gin (document)",
 )
+
+
+class Words(NamedTuple):
+    """The texts of a report that are searched, as they were written."""
+
+    pk: int
+    notes: str | None
+    admin_note: str | None
+    answer: str = ""
+    tools: str = ""
 
 
 def in_notes(word: str) -> str:
     """The index query for a word in notes."""
-    return f'{{notes}} : "{word}"' if connection.vendor == "sqlite" else f"'{word}':{WEIGHTS['notes']}"
+    return INDEX.match(plain(word), ["notes"]) if _is_sqlite() else INDEX.vector_query(plain(word), ["notes"])
 
 
-def add(rows: list[tuple[str, str, int]]) -> None:
-    """Index reports; each row is the answer's text, the tool names and the row id.
+def add(reports: Iterable[Words]) -> None:
+    """Index reports. The caller must have locked them, so that their texts do not change meanwhile."""
+    # FTS5 writes a segment of its index whenever a row id is lower than the one before.
+    _write(_ROW if _is_sqlite() else _VECTOR, sorted(map(_plain, reports), key=itemgetter(-1)))
 
-    The caller must have locked the reports, because the triggers update only rows that already exist.
-    """
-    values: Sequence[tuple[Any, ...]] = rows
-    if connection.vendor == "sqlite":
-        # FTS5 writes a segment of its index at the end of an INSERT with SELECT, and whenever a row id is lower than
-        # the one before.
-        own = "(SELECT {column} FROM feedback_userfeedback WHERE id = %s)"
-        sql = (
-            f"INSERT OR REPLACE INTO {TABLE} (answer, tools, rowid, notes, note) "  # noqa: S608
-            f"VALUES (%s, %s, %s, {own.format(column='notes')}, {own.format(column='admin_note')})"
-        )
-        values = [(answer, tools, pk, pk, pk) for answer, tools, pk in sorted(rows, key=itemgetter(2))]
-    else:
-        sql = (
-            f"INSERT INTO {TABLE} (feedback_id, document) "  # noqa: S608
-            "SELECT id, feedback_words(%s, 'C') || feedback_words(%s, 'D') "
-            "|| feedback_words(notes, 'A') || feedback_words(admin_note, 'B') FROM feedback_userfeedback WHERE id = %s "
-            "ON CONFLICT (feedback_id) DO UPDATE SET document = excluded.document"
-        )
+
+def reword(reports: Iterable[Words]) -> None:
+    """Index the notes and admin notes of reports anew, as `add`; those that are not indexed yet stay so."""
+    changed = ((notes, note, pk) for notes, note, _, _, pk in map(_plain, reports))
+    _write(_CHANGED_ROW if _is_sqlite() else _CHANGED_VECTOR, sorted(changed, key=itemgetter(-1)))
+
+
+def _plain(report: Words) -> tuple[str, str, str, str, int]:
+    pk, *texts = report
+    notes, note, answer, tools = (plain(text or "") for text in texts)
+    return notes, note, answer, tools, pk
+
+
+def _write(sql: str, rows: list[tuple[str | int, ...]]) -> None:
     with connection.cursor() as cursor:
-        cursor.executemany(sql, values)
+        cursor.executemany(sql, rows)
+
+
+def _is_sqlite() -> bool:
+    return connection.vendor == "sqlite"
+
+
+_ROW = f"INSERT OR REPLACE INTO {TABLE} (notes, note, answer, tools, rowid) VALUES (%s, %s, %s, %s, %s)"  # noqa: S608
+_CHANGED_ROW = f"UPDATE {TABLE} SET notes = %s, note = %s WHERE rowid = %s"  # noqa: S608
+_NOTES, _REST = (
+    " || ".join(f"setweight(to_tsvector('pg_catalog.simple', %s), '{WEIGHTS[column]}')" for column in columns)
+    for columns in (("notes", "note"), ("answer", "tools"))
+)
+_VECTOR = f"""
+    INSERT INTO {TABLE} (document, feedback_id) VALUES ({_NOTES} || {_REST}, %s)
+    ON CONFLICT (feedback_id) DO UPDATE SET document = excluded.document
+"""  # noqa: S608
+# The unchanged part comes first, so that word positions do not grow with each change.
+_CHANGED_VECTOR = f"""
+    UPDATE {TABLE} SET document = ts_filter(document, '{{c,d}}') || {_NOTES} WHERE feedback_id = %s
+"""  # noqa: S608

@@ -118,7 +118,7 @@ def _load(people: _People, number: int, first: int, reports: int, start: datetim
         for name, table in made.items():
             table.write(part.rows.get(name, []))
         tables.write("feedback_untallied", ["day"], {(row[5][:10],) for row in part.rows["report"]})
-        indexing.add(words_of)
+        indexing.add(indexing.Words(*row) for row in words_of)
         index_texts(thread_pk, thread_pk + threads - 1)
 
 
@@ -232,6 +232,7 @@ def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: i
     owner = random.choice(people.admins) if resolved or fate > 0.93 else None
     done = min(created + timedelta(hours=random.expovariate(1 / 40)), datetime.now(UTC)) if resolved else None
     labels = random.sample(range(len(people.labels)), random.choice((0, 0, 1, 2)))
+    admin_note = words.sentence(random, 4, 12) if random.random() < 0.1 else None
     when, stamp = moment(created), moment(done) if done else None
     edited = moment(min(created + timedelta(minutes=9), datetime.now(UTC)))
     part.add(
@@ -239,8 +240,7 @@ def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: i
         edited if fate % 0.04 < 0.002 else when, rater, sentiment,
         json.dumps(categories), taxonomy.bits(categories), notes,
         ", ".join(words.LABELS[each] for each in labels) or None,
-        words.sentence(random, 4, 12) if random.random() < 0.1 else None,
-        resolved, owner if resolved else None, stamp, owner,
+        admin_note, resolved, owner if resolved else None, stamp, owner,
     )  # fmt: skip
     outcome = random.choices(_OUTCOMES, (30, 15, 10, 15, 10, 20))[0] if resolved else None
     snoozed = moment(created + timedelta(days=random.randint(1, 400))) if not resolved and fate > 0.98 else None
@@ -253,7 +253,7 @@ def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: i
     part.add("answer", pk, model, error)
     for name, failed in tools.items():
         part.add("tool", pk, name, failed)
-    part.add("index", said, " ".join(tools), pk)
+    part.add("index", pk, notes, admin_note, said, " ".join(tools))
 
 
 def _json(kind: str = "", **data: Any) -> str:

@@ -1,6 +1,6 @@
 """What the feedback app stores."""
 
-from feedback.models.answer import RatedAnswer, RatedTool, Undigested
+from feedback.models.answer import RatedAnswer, RatedTool, Reworded, Undigested
 from feedback.models.check import Check, CheckBatch, CheckRun
 from feedback.models.report import Reply, Retraction, UserFeedback
 from feedback.models.tally import Tally, Untallied
@@ -20,6 +20,7 @@ __all__ = [
     "RatedTool",
     "Reply",
     "Retraction",
+    "Reworded",
     "SavedView",
     "Tally",
     "Triage",

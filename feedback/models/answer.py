@@ -53,3 +53,15 @@ class Undigested(models.Model):
 
     def __str__(self) -> str:
         return f"undigested {self.feedback_id}"
+
+
+class Reworded(models.Model):
+    """A report whose notes or admin note changed since they were indexed.
+
+    A trigger adds the row with the change; the digest deletes it.
+    """
+
+    feedback = models.OneToOneField(UserFeedback, models.CASCADE, primary_key=True, related_name="reworded")
+
+    def __str__(self) -> str:
+        return f"reworded {self.feedback_id}"

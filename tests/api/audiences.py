@@ -133,6 +133,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
     "feedback.RatedAnswer": {"public": "feedback", "admin": "model_profile error_code"},
     "feedback.RatedTool": {"public": "id feedback", "admin": "tool_name failed"},
     "feedback.Undigested": {"public": "feedback"},
+    "feedback.Reworded": {"public": "feedback"},
     "feedback.Tally": {"public": "day", "admin": "quarters counts"},
     "feedback.Untallied": {"public": "id day"},
     "feedback.Triage": {

@@ -151,6 +151,26 @@ def test_words_of_the_submitter_of_admins_and_of_the_answer(found, reports):
     assert found('"anything of"') == found('"policy never came message"') == ""
 
 
+def test_words_are_found_without_accents_and_parts_of_sentences_without_spaces(found, reports):
+    said = UserFeedback.objects.filter(pk=reports["plain"].pk)
+    said.update(notes="Le café coûtait trop, 退款没有到账。")
+    assert found("cafe coutait") == found("CAFÉ") == found("notes:退款") == found("没有到账") == "plain"
+    assert found("退到") == found("caf") == ""
+    for note in ("Überwiesen.", "Zurückgezahlt: 返金", "Zurückgezahlt: 返金済み"):  # nothing is searched in between
+        said.update(admin_note=note)
+    assert found("note:zuruckgezahlt") == found("金済") == "plain"
+    assert found("uberwiesen") == ""
+
+
+def test_a_note_about_an_answer_whose_turn_goes_on_is_found_at_once(who, api):
+    thread = make.waiting(who.alice, "[[call remember {}]]", visibility="org")
+    report = make.rating(who.bob, thread, 1)
+    found = lambda q: len(data_of(api("admin").get(f"admin/feedback?q={q}"))["items"])  # noqa: E731
+    assert found("note:later") == 0
+    UserFeedback.objects.filter(key=report.feedback_id[3:]).update(admin_note="Later.")
+    assert found("note:later") == 1
+
+
 def test_what_an_answer_was_made_of_is_known_at_once(found, reports):
     assert Undigested.objects.count() == 4
     assert found("is:open") == "tools broken forked plain"

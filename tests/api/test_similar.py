@@ -83,6 +83,21 @@ def test_one_word_alone_makes_no_two_reports_alike(rate, like):
     assert like(one) == [(other.feedback_id, ["both say canoe", "both negative: slow"])]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        ("Die Rückerstattung der Kanus", "KANUS: Ruckerstattung fehlt", "both say kanus and rückerstattung"),
+        ("GPT退款没有到账", "我的GPT退款在哪里", "both say gpt and 退款"),
+        ("払い戻しがまだです", "払い戻しはいつですか", "both say です and 払い戻し"),
+    ],
+)
+def test_words_are_compared_in_every_script(rate, like, one, other, reason):
+    said, alike = rate("alice", notes=one), rate("bob", notes=other)
+    for number in range(9):
+        rate("bob", notes=f"Number {number}", sentiment="positive")
+    assert like(said) == [(alike.feedback_id, [reason])]
+
+
 def test_words_that_everybody_says_explain_nothing(rate, like):
     one = rate("alice", notes="customers unhappy")
     for _ in range(9):
@@ -110,7 +125,7 @@ def test_it_takes_the_same_number_of_queries_however_many_there_are(api, rate):
     for _ in range(8):
         rate("bob", FAILING, "canoe refund")
     digesting.catch_up()
-    assert count() == few <= 14
+    assert count() == few <= 15
 
 
 @pytest.fixture
