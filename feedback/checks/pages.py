@@ -16,11 +16,14 @@ from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
 from feedback import pages_desk, triage
 from feedback.checks import judging, keeping, presenting, records, running, screen
+from feedback.checks.expecting import WORDS
 from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
 from feedback.models import Check
 
 PAGE = 30
 _VERBS = ("keep", "keep_run", "run", "drop", "passed", "failed")
+_FIRST_KIND = next(iter(WORDS))
+"""The kind of an empty line."""
 STATES = (
     ("", "All"),
     ("failing", "Failing"),
@@ -48,8 +51,8 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         bodies.check_storable(dict(form.lists()))
         said, tag = _pressed(actor, feedback_id, form)
     except DomainError as problem:
-        typed = presenting.typed_rows(form.getlist("kind"), form.getlist("value"))
-        return pages_desk.refused(request, actor, problem, item=feedback_id, part="check", check_rows=typed)
+        rows = _rows(form)
+        return pages_desk.refused(request, actor, problem, item=feedback_id, part="check", check_rows=rows)
     pages_desk.hold_undo(request)
     if said:
         notes.success(request, said, extra_tags=tag)
@@ -145,15 +148,24 @@ def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) ->
         keeping.keep(actor, feedback_id, typed, shown=shown)
 
 
+def _rows(form: QueryDict) -> tuple[presenting.Row, ...]:
+    return presenting.typed_rows(*(form.getlist(name) for name in ("kind", "value", "was")))
+
+
 def _expectations(form: QueryDict) -> list[dict[str, Any]]:
-    """The non-empty lines of the form; a line is empty if its kind needs a value and it has none."""
+    """The lines of the form. One without its value is an empty line, or deletes what was stored there; it is refused if
+    somebody chose its kind.
+    """
     found = []
-    for kind, value in zip(form.getlist("kind"), form.getlist("value"), strict=False):
-        typed = value.strip()
-        if kind in OF_CALLS and typed:
-            found.append(_call(kind, typed))
-        elif kind and (typed or kind not in WITH_VALUE):
-            found.append({"kind": kind, "value": typed})
+    for row in _rows(form):
+        typed = row.value.strip()
+        if row.kind in OF_CALLS and typed:
+            found.append(_call(row.kind, typed))
+        elif row.kind and (typed or row.kind not in WITH_VALUE):
+            found.append({"kind": row.kind, "value": typed})
+        elif row.kind not in ("", row.was, _FIRST_KIND):
+            needed = "a tool" if row.kind in OF_CALLS else "a text"
+            raise InvalidRequest(f"value: “{WORDS[row.kind]}” needs {needed}")
     return found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import zip_longest
 
 from core.canonical import canonical_json, fingerprint
 from feedback.checks.expecting import WORDS, spelled
@@ -94,6 +95,8 @@ class Row:
 
     kind: str = ""
     value: str = ""
+    was: str = ""
+    """The kind of the expectation that is stored; a line that lost its value deletes it."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ def card_of(check: KeptCheckOut, names: Mapping[str, str], openable: Collection[
         report_state="" if check.resolved is None else "resolved" if check.resolved else "open",
         state=check.state,
         expectations=tuple(spelled(each) for each in check.expectations),
-        rows=(*(Row(each["kind"], _value(each)) for each in check.expectations), Row()),
+        rows=(*(Row(each["kind"], _value(each), each["kind"]) for each in check.expectations), Row()),
         runs=tuple(line_of(run, names, openable) for run in check.runs),
         modified=check.modified,
         modified_by=names[check.modified_by],
@@ -165,9 +168,9 @@ def card_of(check: KeptCheckOut, names: Mapping[str, str], openable: Collection[
     )
 
 
-def typed_rows(kinds: Sequence[str], values: Sequence[str]) -> tuple[Row, ...]:
+def typed_rows(kinds: Sequence[str], values: Sequence[str], were: Sequence[str]) -> tuple[Row, ...]:
     """The lines of the form as they were typed."""
-    return tuple(Row(kind, value) for kind, value in zip(kinds, values, strict=False))
+    return tuple(Row(*line) for line in zip_longest(kinds, values, were, fillvalue=""))
 
 
 def line_of(run: RunOut, names: Mapping[str, str], openable: Collection[str] = ()) -> RunLine:

@@ -1,4 +1,4 @@
-// A key uses its data-key element; off while typing and in overlays.
+// A key uses its data-key element.
 import { all, enter, focused, on, one, say, whenShown } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
@@ -15,6 +15,7 @@ function isUsed(event) {
 	if (waiting[0] ? ends(event) : inField(event) || inList(event)) return true;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
 	if (isChord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
+	if (event.repeat && !"jk".includes(key)) return;
 	if ((!waiting[0] && target.closest(TYPING)) || one(OVERLAYS)) return;
 	waiting.push(event.shiftKey ? key : key.toLowerCase());
 	return act() || waiting[0];
@@ -200,7 +201,7 @@ function inView(element) {
 	return bottom > edge() + 8 && top < innerHeight - 72;
 }
 
-/** The focused turn, else the first in view with such a part. */
+/** The focused turn, else the first in view. */
 const reached = (kind = "*") => [focused().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
 
 function move(by) {

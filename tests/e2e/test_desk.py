@@ -849,6 +849,22 @@ def test_keys_find_what_they_were_meant_for_however_slow_the_line(empty: Heddle,
     page.unroute_all(behavior="ignoreErrors")
 
 
+def test_a_key_held_down_acts_once_and_moves_on(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 6)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 5")
+    for _ in range(5):
+        page.keyboard.down("e")
+        page.wait_for_timeout(100)
+    page.keyboard.up("e")
+    shows(page, "Complaint 4")
+    for _ in range(3):
+        page.keyboard.down("j")
+    page.keyboard.up("j")
+    shows(page, "Complaint 1")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [True] + [False] * 5
+
+
 def test_keys_after_a_field_was_sent_are_not_its_text(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """A label by Enter, a note by Ctrl+Enter: what comes while the answer is on its way is a key of the desk."""
     thread_id = complaints(empty, 3)

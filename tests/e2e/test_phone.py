@@ -89,6 +89,17 @@ def test_no_screen_goes_sideways(heddle: Heddle, visit: Callable[..., Visit], cr
     assert sideways(page) == 0
 
 
+def test_names_have_room_in_every_list(visit: Callable[..., Visit], crowded: str) -> None:
+    page, read = visit("admin", **PHONE).page, 0
+    for path in ("/threads/", "/catalogue/", "/catalogue/worlds/", "/skills/", "/agents/"):
+        page.goto(path)
+        for name in page.locator(".rows tbody .title a:visible, .rows tbody .title:not(:has(a))").all():
+            box = name.bounding_box()
+            assert box and box["width"] > 200, path
+            read += 1
+    assert read > 3
+
+
 def test_a_row_of_the_list_is_cut_at_the_edge(visit: Callable[..., Visit], crowded: str) -> None:
     """Also the line that shows where the words are."""
     page = visit("admin", **PHONE).page

@@ -35,7 +35,7 @@ def report(who: People) -> str:
 def press(browser_of: Browser, report: str) -> Callable[..., Any]:
     """`press(verb, kind, value, ...)`: what the panel's form answers."""
 
-    def send(verb: str, *lines: tuple[str, str], **more: str) -> Any:
+    def send(verb: str, *lines: tuple[str, str], **more: str | list[str]) -> Any:
         here = f"/feedback/?q=&item={report}"
         form = {"verb": verb, "here": here, "kind": [kind for kind, _ in lines], "value": [said for _, said in lines]}
         return browser_of("admin").post(f"/feedback/{report}/check/", {**form, **more})
@@ -91,11 +91,21 @@ def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Calla
     assert "Create check" in client.get(here).content.decode()
 
 
+def test_an_expectation_is_deleted_with_its_value(browser_of: Browser, press: Callable[..., Any], report: str) -> None:
+    press("keep", ("never_says", "refund"), ("calls", "echo"))
+    page = browser_of("admin").get(f"/feedback/?q=&item={report}").content.decode()
+    assert [line in page for line in ('name="was" value="never_says"', 'name="was" value="calls"')] == [True, True]
+    press("keep", ("never_says", ""), ("calls", "echo"), was=["never_says", "calls"])
+    assert Check.objects.get().expectations == [{"kind": "calls", "value": "echo"}]
+
+
 @pytest.mark.parametrize(
     ("verb", "lines", "reason"),
     [
         ("keep", [("calls", 'echo {"value"')], "must be a JSON object"),
         ("keep", [("rhymes", "x")], "An expectation must be"),
+        ("keep_run", [("says", "a"), ("never_calls", "")], "“never calls” needs a tool"),
+        ("keep", [("matches", " ")], "“matches” needs a text"),
         ("keep", [("says", "x" * 1001)], "1000"),
         ("keep", [("no_tool_errors", "x")], "takes no value"),
         ("run chk_nothing", [], "no checks to run"),
