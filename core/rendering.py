@@ -21,6 +21,8 @@ from markdown_it.utils import EnvType, OptionsDict
 
 MARKDOWN_LIMIT = 20_000
 """Characters rendered as Markdown; the rest is shown as folded plain text."""
+WRITTEN_LIMIT = 6_000
+"""Characters shown of what a person wrote; the rest is folded."""
 PLAIN_LIMIT = 400_000
 """Characters shown of that plain rest, to keep the page small."""
 JSON_LIMIT = 100_000
@@ -44,11 +46,22 @@ def markdown_html(text: str) -> SafeString:
     text = whole_characters(text)
     if len(text) <= _CACHED_TEXT:
         return _cached_markdown(text)
-    if len(text) <= MARKDOWN_LIMIT:
-        return _markdown(text)
-    cut = text.rfind("\n", MARKDOWN_LIMIT // 2, MARKDOWN_LIMIT)
-    cut = MARKDOWN_LIMIT if cut < 0 else cut
-    return vouched(_markdown(text[:cut]) + _remainder(text[cut:]))
+    beginning, rest = _cut(text, MARKDOWN_LIMIT)
+    return vouched(_markdown(beginning) + _remainder(rest))
+
+
+def written_html(text: str) -> SafeString:
+    """What a person wrote, as safe HTML that shows it as it was written; only code between fences is set off.
+
+    People paste logs and type `2*3*4`: read as Markdown, their lines run together and their marks vanish. A long text
+    is folded after its beginning.
+    """
+    beginning, rest = _cut(whole_characters(text).strip("\n"), WRITTEN_LIMIT)
+    said, at = [], 0
+    for found in _FENCED.finditer(beginning):
+        said += [_written(beginning[at : found.start()]), escape(found["code"]).join(_CODE)]
+        at = found.end()
+    return vouched("".join([*said, _written(beginning[at:]), _remainder(rest)]))
 
 
 def whole_characters(text: str) -> str:
@@ -230,6 +243,7 @@ _CLASSES = {"span": {"sr"}}
 _SCHEMES = {"http", "https", "mailto"}
 _CODE = ('<pre tabindex="0"><code>', "</code></pre>")
 _PLAIN = re.compile(r"(?![-+=\s]|\d+[.)])[^\\`*_\[\]<>#~|&\n\r\x00]+")
+_FENCED = re.compile(r"^(?P<fence>```+|~~~+)[^`~\n]*\n(?P<code>.*?)(?:^(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _ALIGN = re.compile(r"text-align:(left|right|center)")
 
@@ -358,7 +372,22 @@ def _plain(text: str) -> SafeString:
     return vouched(f'<pre class="plain" tabindex="0">{escape(text)}</pre>' if text.strip() else "")
 
 
+def _written(text: str) -> str:
+    text = text.strip("\n")
+    return f'<p class="written">{escape(text)}</p>' if text.strip() else ""
+
+
+def _cut(text: str, limit: int) -> tuple[str, str]:
+    """The beginning of a text within a limit, up to the end of a line if there is one, and the rest."""
+    if len(text) <= limit:
+        return text, ""
+    cut = text.rfind("\n", limit // 2, limit)
+    return (text[:limit], text[limit:]) if cut < 0 else (text[:cut], text[cut:])
+
+
 def _remainder(rest: str) -> str:
+    if not rest.strip():
+        return ""
     shown = rest[:PLAIN_LIMIT]
     size = size_text(len(rest.encode("utf-8", "replace")))
     lost = len(rest) - len(shown)

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from catalogue import skills
 from core.actor import Actor
-from core.rendering import json_html, markdown_html
+from core.rendering import json_html, markdown_html, written_html
 from threads import goals, instants
 from threads.models import Agent
 from threads.presenting.words import goal_title
@@ -106,7 +106,8 @@ def described(actor: Actor, agent: Agent, *, tz: tzinfo = UTC) -> Described:
 def _said(message: Mapping[str, Any]) -> Said:
     blocks = message["content"]
     if all(block.get("content_type", "text") == "text" for block in blocks):
-        return Said(message["role"], markdown_html("\n\n".join(block["text"] for block in blocks)))
+        shown = written_html if message["role"] == "user" else markdown_html
+        return Said(message["role"], shown("\n\n".join(block["text"] for block in blocks)))
     return Said(message["role"], json_html(blocks))
 
 

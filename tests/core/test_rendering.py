@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from time import thread_time
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import rendering
-from core.rendering import ago, gist, isolated, json_html, markdown_html, one_line, opening, size_text, took
+from core.rendering import ago, gist, isolated, json_html, markdown_html, one_line, opening, size_text, took, written_html
 from core.templatetags import ui
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
@@ -33,15 +34,38 @@ TAG = re.compile(r"<\s*/?\s*([a-zA-Z0-9]+)")
     ],
 )
 def test_nothing_in_a_message_can_act(text: str) -> None:
-    html = markdown_html(text)
-    assert {tag.lower() for tag in TAG.findall(html)} <= rendering._TAGS
-    assert not re.search(r'(?:href|src)="\s*(?:javascript|data)', html, re.IGNORECASE)
-    assert not re.search(r"<[^>]+\s(?:on\w+|style)=", html)
+    for html in (markdown_html(text), written_html(text)):
+        assert {tag.lower() for tag in TAG.findall(html)} <= rendering._TAGS
+        assert not re.search(r'(?:href|src)="\s*(?:javascript|data)', html, re.IGNORECASE)
+        assert not re.search(r"<[^>]+\s(?:on\w+|style)=", html)
 
 
 @given(st.text(alphabet=st.sampled_from("<>&\"'`*_[]()!#-+|\\:/ \n\tascript=ond1."), max_size=300))
 def test_markdown_of_any_text_holds_only_allowed_tags(text: str) -> None:
     assert {tag.lower() for tag in TAG.findall(markdown_html(text))} <= {*rendering._TAGS, "details", "summary"}
+
+
+def test_what_a_person_wrote_stays_as_it_was_written() -> None:
+    typed = "Three things:\n  # no heading\n* 2*3*4 <b>\n\n[a](b)"
+    [shown] = re.findall('<p class="written">(.*)</p>', written_html(typed), re.DOTALL)
+    assert unescape(shown) == typed
+    html = written_html("Fails:\n\n```python\nprint(1 < 2)\n\n  x\n```\nHelp\n~~~\nopen")
+    assert html == (
+        '<p class="written">Fails:</p><pre tabindex="0"><code>print(1 &lt; 2)\n\n  x\n</code></pre>'
+        '<p class="written">Help</p><pre tabindex="0"><code>open</code></pre>'
+    )
+    assert written_html(" \n ") == ""
+
+
+@given(st.text(alphabet=st.sampled_from("ab`~<&\n \u00e9"), max_size=200))
+def test_nothing_that_a_person_wrote_is_lost(text: str) -> None:
+    """Except the fences of code, and what only parts them."""
+    shown = unescape(re.sub("<[^>]*>", "", written_html(text)))
+    kept = [each for each in text if each not in "`~\n "]
+    left = iter(text)
+    assert all(each in left for each in shown if each != "\n")
+    if "```" not in text and "~~~" not in text:
+        assert [each for each in shown if each not in "`~\n "] == kept
 
 
 def test_images_are_not_fetched_but_offered_as_links() -> None:
@@ -99,6 +123,13 @@ def test_a_long_text_is_folded_honestly_and_loses_nothing() -> None:
     assert "as plain text" in html
     assert html.count("word") == 10_000
     assert "the very end" in html
+
+
+def test_a_long_paste_is_folded_at_the_end_of_a_line_and_loses_nothing() -> None:
+    html = written_html("a line of a log\n" * 1_000)
+    begins, rest = html.split("<details", 1)
+    assert "10 kB more, as plain text" in rest and len(begins) < 6_100 and begins.endswith("a line of a log</p>")
+    assert html.count("a line of a log") == 1_000
 
 
 def test_a_text_too_long_for_a_page_says_what_is_left_out() -> None:

@@ -32,7 +32,7 @@ def test_sending_comes_back_to_the_thread_with_the_message_in_it(browser_of: Bro
     answer = submit(client, get(client, path(thread)).id("write"), text="Two\r\nlines")
     assert (answer.status_code, answer["Location"]) == (302, f"{path(thread)}#write")
     page = get(client, path(thread))
-    assert page.id("m2").one(class_="msg-body").text.strip() == "Two\nlines"
+    assert page.id("m2").one(class_="written").text == "Two\nlines"
     assert page.id("status")["data-status"] == "roboto_turn"
     assert page.id("say").text == ""
     make.run_turns(thread)

@@ -411,7 +411,7 @@ def test_launching_fills_the_variables_and_lands_on_the_thread(browser_of: Brows
     assert ClientTool.objects.get().description == "Show Rope\nWalk."
     make.run_turns(thread)
     shown = get(client, answer["Location"]).one("article", data_voice="person")
-    assert shown.one(class_="msg-body").words == "Open Rope Walk, plain."
+    assert shown.one(class_="written").words == "Open Rope Walk, plain."
     listed = get(client, next(link["href"] for link in get(client, path(held)).all("a") if "launched" in link.words))
     assert len(listed.all("td", class_="title")) == 1
 

@@ -117,7 +117,7 @@ def test_words_that_only_one_of_two_has_are_marked_and_nothing_becomes_markup(br
     left, right = get(browser_of("alice"), address(fork)).all("article")[:2]
     assert [each.words for each in left.all("del")] == ["blue", "now"] and left.none("ins")
     assert [each.words for each in right.all("ins")] == ["old red", "then"] and right.none("del")
-    assert left.one(class_="prose").text.strip() == "List all the blue bikes & docks <b>now</b>."
+    assert left.one(class_="prose").text.strip() == "List *all* the blue bikes & docks <b>now</b>."
 
 
 def test_texts_with_little_in_common_are_not_marked(browser_of: Browser, who: People) -> None:

@@ -102,8 +102,8 @@ def test_hostile_words_are_words_everywhere(browser_of: Browser, who: People, wo
 
 def test_a_link_in_a_message_tells_nothing_to_where_it_leads(browser_of: Browser, who: People) -> None:
     thread = imported(who.alice, "[docs](https://elsewhere.example/x) ![pic](https://elsewhere.example/c.png)")
-    body = get(browser_of("alice"), f"/threads/{thread.thread_id}/").id("m0").one(class_="msg-body")
-    assert [link["rel"] for link in body.all("a")] == ["noopener nofollow"] * 2
+    body = get(browser_of("alice"), f"/threads/{thread.thread_id}/").one("article", class_="msg", data_voice="agent")
+    assert [link["rel"] for link in body.one(class_="prose").all("a")] == ["noopener nofollow"] * 2
 
 
 def test_marks_that_turn_the_direction_stay_out_of_tool_names(browser_of: Browser, who: People) -> None:
@@ -161,7 +161,7 @@ def test_a_very_long_word_is_a_page_of_reasonable_size(browser_of: Browser, who:
     assert len(browser_of("admin").get("/feedback/").content) < 22_000
     page = get(client, f"/threads/{thread.thread_id}/")
     fold = page.id("m0").one("details", class_="more")
-    assert fold.one("summary").words == "80 kB more, as plain text"
+    assert fold.one("summary").words == "94 kB more, as plain text"
     assert len(page.id("m0").one(class_="prose").words.replace(" ", "")) > 100_000
     call = page.one("details", class_="call")
     assert len(call.words) < 1_000

@@ -56,7 +56,7 @@ def test_a_thread_is_started_and_opened(browser_of: Browser, who: People) -> Non
     assert thread.model_profile == "simulated"
     make.run_turns(thread)
     article = get(client, answer["Location"]).one("article", data_voice="person")
-    assert article.one(class_="msg-body").text.strip() == "Hello\nthere"
+    assert article.one(class_="written").text == "  Hello\nthere "
 
 
 @pytest.mark.parametrize(

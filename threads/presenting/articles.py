@@ -68,7 +68,7 @@ class Acts:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Text as sanitised HTML, and its Markdown source. `is_note` marks text from Heddle itself."""
+    """Text as sanitised HTML, and as it was written. `is_note` marks text from Heddle itself."""
 
     index: int
     html: SafeString
@@ -164,9 +164,9 @@ class Article:
 
     @property
     def source(self) -> str:
-        """The agent's text as Markdown for copying; empty if too long (the export has it)."""
+        """The text as it was written, for copying; empty if too long (the export has it)."""
         said = [part.text.strip() for part in self.parts if isinstance(part, Prose) and not part.is_note]
-        text = "\n\n".join(said) if self.acts else ""
+        text = "\n\n".join(said) if self.acts or self.voice == "person" else ""
         return text if len(text) <= MARKDOWN_LIMIT else ""
 
     @property

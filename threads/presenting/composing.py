@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from django.utils.safestring import SafeString
 
-from core.rendering import gist, json_html, markdown_html, one_line, vouched, whole_characters
+from core.rendering import gist, json_html, markdown_html, one_line, vouched, whole_characters, written_html
 from threads.advice import ADVICE
 from threads.content import TERMINAL, BlockDict, MessageSnapshot
 from threads.presenting.articles import Acts, Article, Call, Context, Fault, Mark, Part, Prose
@@ -188,7 +188,7 @@ class _Maker:
         text = "".join(words)
         if not text.strip() and not is_open:
             return
-        html = markdown_html(text)
+        html = written_html(text) if message.role == "user" else markdown_html(text)
         if is_open:
             html = _with_caret(html)
         yield Prose(message.index, html, whole_characters(text), is_note=message.role == "roboto")
