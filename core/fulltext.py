@@ -94,7 +94,8 @@ def pattern_in_written(phrase: str) -> re.Pattern[str]:
 
 def _any_accents(word: str) -> str:
     letters = (f"[{_unfolds()[each]}]" if each in _unfolds() else re.escape(each) for each in word)
-    return "".join(f"{letter}[{chr(_MARKS[0])}-{chr(_MARKS[-1])}]*" for letter in letters)
+    # Possessive: accents are also no letters, so that a row of them could be split in every place.
+    return "".join(f"{letter}[{chr(_MARKS[0])}-{chr(_MARKS[-1])}]*+" for letter in letters)
 
 
 def _pattern(words: Sequence[str], of_a_word: str, *, goes_on: bool) -> re.Pattern[str]:

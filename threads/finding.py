@@ -225,7 +225,7 @@ def _owner(value: str, asking: Asking) -> Q:
 def _meta(value: str, asking: Asking) -> Q:
     """Threads with the text in their imported metadata, ignoring case, if the actor may read that."""
     # In the stored JSON, so the text is spelled as it is there.
-    said = Q(IContains(Cast("metadata", TextField()), dump(value)[1:-1]))
+    said = Q(metadata__isnull=False) & Q(IContains(Cast("metadata", TextField()), dump(value)[1:-1]))
     return said if asking.actor.is_admin else said & Q(created_by=asking.actor.user_id)
 
 

@@ -325,11 +325,13 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     actor = page_actor(request)
     wants_raw = request.GET.get("raw") == "1"
     thread = thread_for(actor, thread_id, Right.RAW if wants_raw else Right.READ)
-    at, use, result = reading.tool_detail(thread, tool_use_id, message=_index(request.GET.get("message", "")))
+    may_raw = may(actor, thread, Right.RAW)
+    message = _index(request.GET.get("message", ""))
+    at, use, result = reading.tool_detail(thread, tool_use_id, raw=may_raw, message=message)
     shown = call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
     here = reverse("threads:detail", args=[thread.thread_id])
     call_url = f"{here}calls/{quote(tool_use_id, safe='')}/?message={at}"
-    has_more = shown.differs_raw and not wants_raw and may(actor, thread, Right.RAW)
+    has_more = shown.differs_raw and not wants_raw
     context = {"call": shown, "raw_url": f"{call_url}&raw=1" if has_more else ""}
     context["tool_url"] = tool_url = _tool_url(request, thread, use["tool_name"])
     context["try_url"] = f"{tool_url}{_with_arguments(use.get('input'))}#try" if tool_url else ""

@@ -259,16 +259,18 @@ _LAST_ROLE = Prepared(lambda pk: Message.objects.filter(thread=pk).order_by("-id
 
 
 def tool_detail(
-    thread: Thread, tool_use_id: str, *, message: int | None = None
+    thread: Thread, tool_use_id: str, *, raw: bool, message: int | None = None
 ) -> tuple[int, BlockDict, BlockDict | None]:
-    """A tool use: its message index, the use and its result, both with raw payloads. The caller checks the right.
+    """A tool use: its message index, the use and its result; with `raw` also raw payloads, if the caller checked that
+    right.
 
     Imported threads may use an id twice: `message` selects the use by its message, by default the first. Its result is
     the first one with that id after it, in the same message or a later one. Raises `NotFound`.
     """
     rows = Block.objects.filter(thread=thread.pk, tool_use_id=tool_use_id).order_by("idx", "position")
     found = [
-        (idx, {**cast(BlockDict, data), **(raw or {})}) for idx, data, raw in rows.values_list("idx", "data", "raw")
+        (idx, {**cast(BlockDict, data), **((raw and beside) or {})})
+        for idx, data, beside in rows.values_list("idx", "data", "raw")
     ]
     uses = (
         place
@@ -280,13 +282,15 @@ def tool_detail(
         raise NotFound.of("tool use", tool_use_id[:80], "in this thread")
     at, use = found[place]
     results = (block for _, block in found[place:] if block["content_type"] == "tool_result")
-    result = next(({"raw_response": _payload_as_raw(block), **block} for block in results), None)
-    return at, {"raw_request": None, **use}, result
+    result = next(results, None)
+    if raw:
+        use, result = {"raw_request": None, **use}, result and {"raw_response": _payload_as_raw(result), **result}
+    return at, use, result
 
 
 def tool_detail_out(thread: Thread, tool_use_id: str) -> ToolDetailOut:
     """The wire form of a tool use and its result (H4)."""
-    _, use, result = tool_detail(thread, tool_use_id)
+    _, use, result = tool_detail(thread, tool_use_id, raw=True)
     return ToolDetailOut(tool_use=use, tool_result=without_answerer(result) if result else None)
 
 

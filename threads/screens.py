@@ -224,7 +224,7 @@ def head_of(
         forks=_forks(actor, thread),
         goals=tuple(goals),
         activity=thread.activity,
-        context=told(thread),
+        context=told(actor, thread),
         subjects=tuple(entity for (entity,) in _SUBJECTS.rows(thread.pk)),
         token=token,
         may_send=may_add and thread.status in SENDABLE,
@@ -348,9 +348,13 @@ def _forks(actor: Actor, thread: Thread) -> tuple[ForkLink, ...]:
     return tuple(ForkLink(ids.THREAD + key, title or "", index or 0) for key, title, index in rows)
 
 
-def told(thread: Thread) -> tuple[tuple[str, str], ...]:
-    """What the agent was given besides the messages, and the origin of an import."""
+def told(actor: Actor, thread: Thread) -> tuple[tuple[str, str], ...]:
+    """What the agent was given besides the messages, and the origin of an import; its metadata only for those who may
+    read everything that came with it.
+    """
     prompt, scope, looking_at, skills, metadata = _TOLD.first(thread.pk) or (None,) * 5
+    if not may(actor, thread, Right.RAW):
+        metadata = None
     found = [
         ("System prompt", (prompt or "")[:4000]),
         ("Scope", _scope(scope)),

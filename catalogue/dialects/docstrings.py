@@ -12,7 +12,7 @@ _HEADERS = (
 )
 _HEADER = re.compile(rf"(?:{_HEADERS}):\s*")
 _ARGS = re.compile(r"Args:\s*")
-_PARAMETER = re.compile(r"(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
+_PARAMETER = re.compile(r"(\w+)\s*+(?:\([^)]*\)\s*+)?:\s*(.*)")
 
 
 def read(doc: str) -> tuple[str, dict[str, str]]:

@@ -93,8 +93,9 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id key org revision title_revision goals_revision rewind_revision world",
         "org": "created_by created modified title status visibility activity model_profile system_prompt "
         "client_context analysis_scope available_skills forked_from forked_from_message_sequence_num "
-        "created_from_agent_id created_from_trigger_id origin import_id metadata message_count weave has_error "
+        "created_from_agent_id created_from_trigger_id origin import_id message_count weave has_error "
         "goal_count achieved_goal_count last_outcome",
+        "own": "metadata",
     },
     "threads.Rewind": {"public": "id thread revision from_idx"},
     "threads.Pin": {"public": "id user thread", "own": "pinned_at"},

@@ -48,6 +48,16 @@ def test_an_import_is_found_by_its_id_and_its_metadata(api, q):
     assert [each["title"] for each in data_of(api("alice").get(f"threads?q={quote(q)}"))["items"]] != []
 
 
+def test_metadata_is_for_the_owner_and_admins_on_the_page_too(api, browser_of):
+    [item] = data_of(imported(api, talk(metadata={"customer": "Quagga 55"}), visibility="org"))["items"]
+    pages = {
+        name: browser_of(name).get(f"/threads/{item['thread_id']}/").content.decode()
+        for name in ("alice", "admin", "bob")
+    }
+    assert [name for name, page in pages.items() if "Quagga" in page] == ["alice", "admin"]
+    assert "c1" in pages["bob"], "the id of an import is told to everyone who may read it"
+
+
 def test_an_imported_conversation_is_a_private_idle_thread_of_the_caller(api):
     """Spec 9."""
     answer = data_of(imported(api, talk(metadata={"task": 7})))

@@ -74,6 +74,23 @@ def test_raw_payloads_are_for_the_owner_and_admins(
         assert set(payloads(get(client, links[0]))) == {"Input", "Output", "Raw request", "Raw response"}
 
 
+def test_a_raw_response_is_the_output_only_for_the_owner_and_admins(browser_of: Browser, who: People) -> None:
+    """3.3, H4: without a payload, the raw response stands for the output; colleagues see neither."""
+    thread = make.conversation(who.alice, 1, visibility="org")
+    with writing(thread.pk) as writer:
+        writer.add("assistant", [tool_use("look_up", "tu_1", {"dock": 9})])
+        result = tool_result("look_up", "tu_1", "error", None, runtime_ms=1)
+        writer.add("roboto", [{**result, "raw_response": {"card": "answer-in-the-raw"}}])
+    pages = {name: get(browser_of(name), address(thread)).text for name in ("alice", "admin", "bob")}
+    assert {name: "answer-in-the-raw" in page for name, page in pages.items()} == {
+        "alice": True,
+        "admin": True,
+        "bob": False,
+    }
+    assert "answer-in-the-raw" not in fragment(browser_of("bob"), address(thread)).text
+    assert "answer-in-the-raw" not in get(browser_of("bob"), path_of(thread)).text
+
+
 def test_raw_is_offered_only_where_it_says_something_else(browser_of: Browser, who: People) -> None:
     """Most calls go over the line as they are shown: a page that shows the same again is not worth a press."""
     thread, client = make.conversation(who.alice, 1), browser_of("alice")

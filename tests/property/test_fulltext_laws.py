@@ -1,5 +1,8 @@
 """What an index of plain texts finds is what is shown in the text as it was written."""
 
+from time import thread_time
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -32,6 +35,16 @@ def test_plain_texts_stay_as_they_are(text):
 @example("払い戻し", "い戻")
 def test_a_phrase_is_found_in_what_was_written_where_the_index_finds_it(text, phrase):
     assert bool(fulltext.pattern_in_written(phrase).search(text)) == says(text, phrase)
+
+
+@pytest.mark.parametrize("between", ["\u0301", " ", "_", "-a", "戻", "戻 ", "a "])
+@pytest.mark.parametrize("phrase", ["zanzibar parade", "za戻", "戻戻戻", "a b c*"])
+def test_no_text_takes_long_to_search(phrase, between):
+    text = f"zanzibar{between * 50_000}x zanzibar"
+    began = thread_time()
+    fulltext.pattern_in_written(phrase).search(text)
+    fulltext.pattern(phrase).search(text)
+    assert thread_time() - began < 2
 
 
 @law

@@ -261,13 +261,14 @@ def _fault(message: MessageSnapshot, position: int, words: str, code: str | None
     )
 
 
-_CLOSING_TAGS = re.compile(r"(?:\s*</[a-z0-9]+>)*\s*\Z")
+_CLOSING_TAG = re.compile(r"</[a-z0-9]+>")
 
 
 def _with_caret(html: SafeString) -> SafeString:
     """Insert the caret after the last word, inside the open paragraph or list."""
-    tail = _CLOSING_TAGS.search(html)
-    cut = tail.start() if tail else len(html)
+    cut = len(html.rstrip())
+    while (begins := html.rfind("<", 0, cut)) >= 0 and _CLOSING_TAG.fullmatch(html, begins, cut):
+        cut = len(html[:begins].rstrip())
     return vouched(f'{html[:cut]}<span class="caret"></span>{html[cut:]}')
 
 
