@@ -31,23 +31,37 @@ class Triggers:
         post_migrate.connect(self.install, sender=app)
 
     def install(self, **signal: Any) -> None:
-        """Install the triggers, after a migration."""
-        if not signal.get("plan", True) or not self.tables.issubset(connection.introspection.table_names()):
+        """Install the triggers, after a migration; if there was none, only if they are not what they should be.
+
+        A `migrate` that was killed after its last migration leaves no trigger on SQLite, and old ones on PostgreSQL.
+        """
+        if not self.tables.issubset(connection.introspection.table_names()):
+            return
+        if not signal.get("plan", True) and self._are_installed():
             return
         with connection.cursor() as cursor:
             if connection.vendor == "sqlite":
                 for name, body in self.sqlite.items():
                     cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
-                    cursor.execute(f"CREATE TRIGGER {name} {body}")
+                    cursor.execute(_CREATE.format(name=name, body=body))
                 return
             for name, (when, body) in self.postgres.items():
                 cursor.execute(
                     f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
-                    f"AS $$ BEGIN {body} RETURN NULL; END $$"
+                    f"AS $${_FUNCTION.format(body=body)}$$"
                 )
                 cursor.execute(f"CREATE OR REPLACE TRIGGER {name} {when} EXECUTE FUNCTION {name}()")
             if self.index:
                 cursor.execute(f"CREATE INDEX IF NOT EXISTS {self.index}")
+
+    def _are_installed(self) -> bool:
+        if connection.vendor == "sqlite":
+            wanted = {name: _CREATE.format(name=name, body=body) for name, body in self.sqlite.items()}
+        else:
+            wanted = {name: _FUNCTION.format(body=body) for name, (_, body) in self.postgres.items()}
+        with connection.cursor() as cursor:
+            cursor.execute(_INSTALLED[connection.vendor])
+            return wanted.items() <= dict(cursor.fetchall()).items()
 
     def remove(self, **signal: Any) -> None:
         """Remove the triggers on SQLite, before a migration that changes something."""
@@ -55,3 +69,11 @@ class Triggers:
             with connection.cursor() as cursor:
                 for name in self.sqlite:
                     cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
+
+
+_CREATE = "CREATE TRIGGER {name} {body}"
+_FUNCTION = " BEGIN {body} RETURN NULL; END "
+_INSTALLED = {
+    "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'",
+    "postgresql": "SELECT tgname, prosrc FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid WHERE NOT tgisinternal",
+}

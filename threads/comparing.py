@@ -209,7 +209,9 @@ def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
 
 def _settings(actor: Actor, source: Thread, fork: Thread, place: int) -> list[Setting]:
     """The settings that differ. A rerun has its skills fixed, so they are compared with those that the answer had."""
-    before, after = ({**dict(screens.told(actor, each)), "Model profile": each.model_profile} for each in (source, fork))
+    before, after = (
+        {**dict(screens.told(actor, each)), "Model profile": each.model_profile} for each in (source, fork)
+    )
     had = source.available_skills if "Skills" in before else None
     if "Skills" in after and "Skills" not in before:
         had = [skill.as_data() for skill in reruns.skills_of(actor, source, place).offered.values()]

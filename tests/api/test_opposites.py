@@ -17,7 +17,9 @@ ANY = ("zzz", "none", "me", "2026-05", "<7d", "3", ">3", "success", "fb_01m8d4kz
 @pytest.fixture
 def rows(who):
     """Threads and reports that have much, and those that have nothing."""
-    told = make.thread(who.alice, '[[call echo {"value": 1}]] [[fail]]', goals=[{"goal_type": "dataset_summary", "dataset_id": "d"}])
+    told = make.thread(
+        who.alice, '[[call echo {"value": 1}]] [[fail]]', goals=[{"goal_type": "dataset_summary", "dataset_id": "d"}]
+    )
     Thread.objects.filter(pk=make.conversation(who.alice, 2).pk).update(metadata={"task": "zzz"})
     make.rating(who.alice, told, told.message_count - 1, notes="zzz", categories=["slow"])
     for number in range(2):

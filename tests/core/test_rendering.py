@@ -11,7 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import rendering
-from core.rendering import ago, gist, isolated, json_html, markdown_html, one_line, opening, size_text, took, written_html
+from core.rendering import (
+    ago,
+    gist,
+    isolated,
+    json_html,
+    markdown_html,
+    one_line,
+    opening,
+    size_text,
+    took,
+    written_html,
+)
 from core.templatetags import ui
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
