@@ -187,6 +187,22 @@ def test_names_and_ids_are_bounded_in_imports_too_and_the_good_conversations_sta
         assert error["path"].startswith("messages.0.") and error["reason"] == "is longer than 200 characters"
 
 
+def test_a_conversation_that_would_hold_up_everybody_is_refused_and_the_others_stay(api):
+    """B178: one of so many messages, or of messages with so many parts."""
+    say = {"role": "user", "content": "a"}
+    parts = {"role": "user", "content": [{"type": "text", "text": "a"}] * 60_000}
+    conversations = [
+        {"id": "1", "messages": [say] * 20_001},
+        {"id": "2", "messages": [say]},
+        {"id": "3", "messages": [parts, parts]},
+    ]
+    done = data_of(api("alice").post("threads/import", {"format": "openai", "conversations": conversations}))
+    assert [item["outcome"] for item in done["items"]] == ["failed", "created", "failed"]
+    assert [item["errors"][0]["path"] for item in done["items"] if item["errors"]] == ["messages"] * 2
+    assert "20,001 messages" in done["items"][0]["errors"][0]["reason"]
+    assert Thread.objects.count() == 1
+
+
 def test_results_name_tools_and_uses_within_the_same_bound(api, who):
     thread = make.waiting(who.alice)
     path = f"threads/{thread.thread_id}/tool-results"

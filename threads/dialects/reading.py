@@ -32,6 +32,8 @@ ROOT = "conversation"
 """The path of the whole conversation."""
 LATER_SYSTEM = "heddle.later_system"
 DROPPED_PARTS = "heddle.dropped_parts"
+MOST_MESSAGES, MOST_BLOCKS = 20_000, 100_000
+"""Of one conversation: it is stored in one transaction, during which nobody else can write to SQLite."""
 MAX_MILLISECONDS = 10**11
 """Three years, longer than any tool runs."""
 YEARS = range(1970, 2201)
@@ -42,6 +44,11 @@ EXPORT_KEYS = frozenset({"format", "losses"})
 """Further keys that an export contains."""
 
 PartReader = Callable[[JsonObject, str], BlockDict | None]
+
+
+def _limit(count: int, most: int, things: str) -> None:
+    if count > most:
+        raise DialectError("messages", f"has {count:,} {things}; a thread can be imported with at most {most:,}")
 
 
 @dataclass(slots=True)
@@ -73,6 +80,7 @@ class Draft:
         messages = sequence(self.frame.get("messages"), "messages")
         if not messages:
             raise DialectError("messages", "is empty")
+        _limit(len(messages), MOST_MESSAGES, "messages")
         for index, message in enumerate(messages):
             yield index, record(message, f"messages.{index}")
 
@@ -80,6 +88,7 @@ class Draft:
         """The finished conversation; adds warnings about uses without a result."""
         origin_id, metadata = _origin_id(self.frame.get("id")), self._metadata()
         self._close_uses()
+        _limit(sum(len(message.blocks) for message in self.messages), MOST_BLOCKS, "pieces of content")
         return Conversation(
             origin_id=origin_id,
             system=self.system,
