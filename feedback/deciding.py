@@ -34,7 +34,7 @@ from feedback.wire_verbs import (
 
 REPORT_COLUMNS = ("admin_label", "admin_note", "resolved", "resolved_at", "resolved_by_id")
 BESIDE_COLUMNS = ("owner_id", "outcome", "duplicate_of_id", "snoozed_until", "snoozed_until_again")
-REPLY_COLUMNS = ("public_status", "public_reply")
+REPLY_COLUMNS = ("public_status", "public_reply", "replied_at")
 
 SNOOZE_AT_MOST = timedelta(days=366)
 _WITHOUT_A_ROW = {
@@ -45,6 +45,7 @@ _WITHOUT_A_ROW = {
     "snoozed_until_again": False,
     "public_status": Reply.Status.RECEIVED.value,
     "public_reply": None,
+    "replied_at": None,
 }
 
 AGAIN = "again"
@@ -59,6 +60,7 @@ UNDO = "undo"
 ANSWERS = frozenset({"resolve", "duplicate", "reply"})
 """Verbs that depend on what the submitter wrote."""
 
+_TIMES = frozenset({"resolved_at", "snoozed_until", "replied_at"})
 Decision = Mapping[str, Any]
 _NOT_SNOOZED: Decision = {"snoozed_until": None, "snoozed_until_again": False}
 OPEN: Decision = {"resolved": False, **_NOT_SNOOZED}
@@ -233,7 +235,7 @@ def spelled(value: Any) -> Any:
 
 def read_back(column: str, value: Any) -> Any:
     """The inverse of `spelled`."""
-    return datetime.fromisoformat(value) if value and column in ("resolved_at", "snoozed_until") else value
+    return datetime.fromisoformat(value) if value and column in _TIMES else value
 
 
 def _require_open(subject: Subject) -> None:

@@ -9,9 +9,10 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
-from django.db import DatabaseError, DataError, connection, transaction
+from django.db import DatabaseError, DataError, OperationalError, connection, transaction
 from django.db.models import Exists, OuterRef
 
 from core import notices
@@ -30,17 +31,26 @@ ANSWER_LENGTH = 20_000
 """Most characters that are indexed of an answer, and of its tool names."""
 
 
+def bring_up_to_date() -> None:
+    """Digest before reading; while the database accepts no write, what is digested so far has to do."""
+    with suppress(OperationalError):
+        digest()
+
+
 def digest(limit: int = BATCH) -> int:
     """Digest at most `limit` new reports and as many changed ones; returns how many new ones. One short trip to the
     database if there are none.
 
     A report that the index cannot hold is skipped and logged, so that it does not block the others.
     """
-    is_reworded, is_new = together((_ANY_REWORDED, ()), (_ANY_WAITING, ()))
+    is_new, is_reworded = together((_ANY_WAITING, ()), (_ANY_REWORDED, ()))
+    done = _digest_new(limit) if is_new else 0
     if is_reworded:
         _index_changed(limit)
-    if not is_new:
-        return 0
+    return done
+
+
+def _digest_new(limit: int) -> int:
     try:
         return _digest(limit, _store)
     except DatabaseError as problem:

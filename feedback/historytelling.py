@@ -14,7 +14,7 @@ from feedback.presenting import HistoryLine
 from feedback.taxonomy import Outcome
 
 _WORDS = {"admin_label": "label", "admin_note": "note", "public_reply": "reply", "public_status": "status"}
-_SILENT = frozenset({"resolved_at", "resolved_by_id", "outcome", "duplicate_of_id"})
+_SILENT = frozenset({"resolved_at", "resolved_by_id", "outcome", "duplicate_of_id", "replied_at"})
 """Columns that are described by the line of another column."""
 _SNOOZES = frozenset({"snoozed_until", "snoozed_until_again"})
 _SHOWN = 120

@@ -25,7 +25,7 @@ def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[Simil
     The number of queries does not depend on the number of reports. Raises `NotFound` if the report was retracted.
     """
     require_admin(actor)
-    digesting.digest()
+    digesting.bring_up_to_date()
     one = facts_of([report.pk]).get(report.pk)
     if one is None:
         raise NotFound(projecting.GONE)

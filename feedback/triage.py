@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -45,7 +44,7 @@ _FOUND = PreparedRow(lambda key: UserFeedback.objects.filter(key=key), UserFeedb
 _TRIAGED = PreparedUpdate(UserFeedback, *(column.removesuffix("_id") for column in REPORT_COLUMNS))
 _CHANGES = PreparedInsert(TriageChange)
 _BESIDE = PreparedInsert(Triage, unique=("feedback",), update=[name.removesuffix("_id") for name in BESIDE_COLUMNS])
-_REPLIES = PreparedInsert(Reply, unique=("feedback",), update=(*REPLY_COLUMNS, "replied_at"))
+_REPLIES = PreparedInsert(Reply, unique=("feedback",), update=REPLY_COLUMNS)
 _TRIAGE = PreparedRow(lambda key: Triage.objects.filter(feedback__key=key), Triage, str)
 _REPLY = PreparedRow(lambda key: Reply.objects.filter(feedback__key=key), Reply, str)
 # No verb changes a key, so inserting rows that reference the report, such as a lease, need not wait for this lock.
@@ -175,8 +174,9 @@ def apply(
 ) -> bool:
     """Store a decision about a locked report with its history row; returns False if it changes nothing.
 
-    Resolving sets time and admin; reopening clears both, the outcome and the duplicate link. A report that is already
-    resolved keeps its time and admin (B129). A decision that contains these columns, as an undo does, overrides this.
+    Resolving sets time and admin, replying the time; reopening clears both, the outcome and the duplicate link. A
+    report that is already resolved keeps its time and admin (B129). A decision that contains these columns, as an undo
+    does, overrides this.
     """
     report, now = subject.report, timezone.now()
     after = {column: value for column, value in decision.items() if subject[column] != value}
@@ -187,6 +187,8 @@ def apply(
     elif after.get("resolved") is False:
         cleared = ("resolved_at", "resolved_by_id", "outcome", "duplicate_of_id")
         after |= {column: None for column in cleared if subject[column] is not None and column not in after}
+    if _of(after, REPLY_COLUMNS):
+        after = {"replied_at": now, **after}
     change = new(
         TriageChange,
         feedback_id=report.pk,
@@ -202,7 +204,7 @@ def apply(
         webhooks.announce(_event(after), report, actor_id=actor.user_id, by_triage=True)
     if _of(after, REPLY_COLUMNS):
         webhooks.announce(webhooks.REPLIED, report, actor_id=actor.user_id, by_triage=True)
-    _store(subject, after, now)
+    _store(subject, after)
     if "admin_label" in after:
         labelling.follow(actor, report)
     _CHANGES.insert_all([change])
@@ -217,13 +219,15 @@ def _event(after: Decision) -> str:
     return webhooks.RESOLVED if after["resolved"] else webhooks.REOPENED
 
 
-def _store(subject: Subject, after: Decision, now: datetime) -> None:
+def _store(subject: Subject, after: Decision) -> None:
     if written := _of(after, REPORT_COLUMNS):
         _TRIAGED.update(_with(subject.report, written))
     if written := _of(after, BESIDE_COLUMNS):
         _BESIDE.insert_all([_with(subject.beside or Triage(feedback=subject.report), written)])
     if written := _of(after, REPLY_COLUMNS):
-        _REPLIES.insert_all([_with(subject.reply or Reply(feedback=subject.report), {**written, "replied_at": now})])
+        if written.get("replied_at") is None:  # back to no reply at all, whose row stays
+            written.pop("replied_at", None)
+        _REPLIES.insert_all([_with(subject.reply or Reply(feedback=subject.report), written)])
         transaction.on_commit(partial(threads_hooks.wake_readers, subject.report.thread_id))
 
 

@@ -61,7 +61,7 @@ _FINAL = {
 _WHOLE = frozenset({"resolved", *REPLY_COLUMNS})
 """If one of these columns was changed since, nothing of its change is undone."""
 _HEAVY = [f"feedback__thread__{column}" for column in Thread.HEAVY]
-_HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id"})
+_HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id", "replied_at"})
 
 
 @dataclass(frozen=True, slots=True)

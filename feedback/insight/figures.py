@@ -76,7 +76,7 @@ class Asked:
 
 
 def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> InsightOut:
-    digesting.digest()  # so that the links of the plot by tool find the counted reports
+    digesting.bring_up_to_date()  # so that the links of the plot by tool find the counted reports
     now = timezone.now()
     matched = matching(actor, query)
     before, rows = period.before, counting.within(matched, period)

@@ -1,9 +1,7 @@
 """Compiles queries into conditions on reports."""
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from django.db import OperationalError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -38,8 +36,7 @@ def meaning(actor: Actor, query: Query) -> Meaning:
     """
     require_admin(actor)
     if query.is_digested:
-        with suppress(OperationalError):  # the database file is locked: use what is digested so far
-            digesting.digest()
+        digesting.bring_up_to_date()
     condition, asking = _compiled(actor, query)
     return Meaning(UserFeedback.objects.filter(condition), tuple(asking.remarks), asking.orgs.get(query.org))
 

@@ -18,7 +18,7 @@ from core import jobs
 from core.prepared import Prepared, PreparedInsert, Question
 from feedback import projecting
 from feedback.checks import records
-from feedback.models import Check, Reply, UserFeedback
+from feedback.models import Check, Reply, TriageChange, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
 from feedback.webhooks.audience import audience_for
 from feedback.webhooks.events import (
@@ -28,6 +28,7 @@ from feedback.webhooks.events import (
     OUTCOMES,
     REPLIED,
     RETRACTED,
+    UPDATED,
     RetractedData,
     ToldCheck,
     ToldOrg,
@@ -40,6 +41,8 @@ from threads.models import Thread
 logger = logging.getLogger("heddle.webhooks")
 SETTLE = "feedback.settle"
 DELIVER = "feedback.deliver"
+_TOLD_OF = {UPDATED: {"admin_label", "admin_note"}, REPLIED: {"public_status", "public_reply"}}
+"""The columns of a report that an event of triage tells of."""
 
 
 def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool = False) -> None:
@@ -188,8 +191,22 @@ def _still_holds(event: WebhookEvent) -> bool:
         # A later event of the same name contains all changes, and is sent when they can no longer be undone. It may be
         # settled already, because workers may settle two due events in either order.
         later = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=event.pk)
-        return not later.exists() and (event.name != REPLIED or _was_told(event))
+        return not later.exists() and (event.name != REPLIED or _was_told(event)) and not _was_taken_back(event)
     return True
+
+
+def _was_taken_back(event: WebhookEvent) -> bool:
+    """Whether all that it would tell is as it was when the report was last told of, or before its first such event."""
+    told = _of_report(event).filter(is_told=True, pk__lt=event.pk).order_by("-pk").first()
+    untold = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=told.pk if told else 0)
+    begin = untold.order_by("pk").values_list("at", flat=True)[0]
+    history = TriageChange.objects.filter(feedback=event.report_id)
+    first = history.filter(at__lte=begin).order_by("-pk").first()  # written just before the event
+    changes = list(history.filter(pk__gte=first.pk).order_by("pk")) if first else []
+    columns = _TOLD_OF[event.name]
+    before = {column: change.before[column] for change in reversed(changes) for column in columns & change.after.keys()}
+    after = {column: change.after[column] for change in changes for column in columns & change.after.keys()}
+    return bool(before) and before == after
 
 
 def _was_told(event: WebhookEvent) -> bool:

@@ -490,7 +490,7 @@ def test_every_verb_is_in_the_history_and_can_be_taken_back(act, admin, reports,
     outcome = undone(admin, acted["action_id"])
     assert (outcome["verb"], outcome["done_count"], outcome["failed_count"]) == ("undo", 1, 0)
     after = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
-    ignored = {"version", "replied_at"}
+    ignored = {"version", *(("replied_at",) if before["public_status"] == "received" else ())}
     assert {k: v for k, v in after.items() if k not in ignored} == {k: v for k, v in before.items() if k not in ignored}
     lines = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))
     assert lines[-1]["undoes"] == acted["action_id"]

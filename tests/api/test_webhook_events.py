@@ -183,6 +183,44 @@ def test_an_answer_that_was_taken_back_is_not_told(alice, api, who, thread, sent
     assert sent == []
 
 
+def test_the_earlier_reply_that_an_undo_brings_back_is_not_news(alice, api, who, thread, sent):
+    """It has its own time again, so that the submitter is shown nothing new either."""
+    admin, report = api("admin"), make.rating(who.bob, thread)
+    hooks.endpoint(alice, URL, "feedback.replied")
+    first = replied(admin, report.feedback_id, public_reply="It is mended.")
+    with later():
+        hooks.work()
+        data_of(api("bob").get(f"threads/{thread.thread_id}/feedback/replies"))
+        second = replied(admin, report.feedback_id, public_reply="It is not.")
+        data_of(admin.post("admin/feedback/undo", {"action_id": second["action_id"]}))
+        now = data_of(admin.get(f"admin/feedback/{report.feedback_id}/triage"))
+    assert (now["public_reply"], now["replied_at"]) == ("It is mended.", first["report"]["replied_at"])
+    with later(2):
+        hooks.work()
+    assert types(sent) == ["feedback.replied"]
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_a_label_that_was_taken_back_is_not_told(api, who, thread, sent, is_told):
+    """Neither itself nor its undo; what came before it was told or not."""
+    admin, report = api("admin"), make.rating(who.bob, thread).feedback_id
+    hooks.triaged(report, who.admin, admin_label="kept", admin_note="Old.")
+    hooks.endpoint(admin, URL, "feedback.updated")
+    if is_told:
+        hooks.triaged(report, who.admin, admin_note="New.")
+    with later():
+        hooks.work()
+        for verb, arguments in (("label", {"add": ["loses count"]}), ("note", {"admin_note": "Wrong."})):
+            acted = data_of(admin.post(f"admin/feedback/{report}/actions", {"verb": verb, "arguments": arguments}))
+            data_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))
+    with later(2):
+        hooks.work()
+        hooks.triaged(report, who.admin, admin_note="Newer.")
+    with later(3):
+        hooks.work()
+    assert [message["data"]["admin_note"] for _, message in sent] == [*["New."] * is_told, "Newer."]
+
+
 def retract(api, thread):
     data_of(api("bob").request("DELETE", f"threads/{thread.thread_id}/messages/1/feedback"))
 
