@@ -22,9 +22,12 @@ from core.errors import DomainError, InvalidRequest
 def set_handler(actor: Actor, tool: Tool, handler: Handler) -> None:
     """Set the handler of a tool; the caller saves it. Raises `Unauthorized`, `InvalidRequest`, `TargetRefused`.
 
-    For the tool's creator, org admins and platform admins.
+    For the tool's creator, org admins and platform admins; a URL of its own also requires the right to connect the
+    server, because requests to it are signed with the server's secret.
     """
     require_keeper_of(actor, tool.org_id, tool.created_by_id, "tool")
+    if handler.url is not None:
+        require_keeper_of(actor, tool.org_id, tool.server.created_by_id, "server")
     if handler.kind in ToolConnection.Kind.values and not _is_connected(tool, handler.kind):
         raise InvalidRequest(f"handler: the server {tool.server.name} has no connection over {handler.kind}")
     if handler.url is not None:

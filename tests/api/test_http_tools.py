@@ -332,6 +332,17 @@ class TestConnections:
         assert api("bob").request("DELETE", CONNECTION).status_code == 200
         assert api("eve").get(CONNECTION).status_code == 404
 
+    def test_a_tool_on_a_server_of_somebody_else_cannot_lead_elsewhere(self, api, who, connected, receiver):
+        """Its requests are signed with the server's secret. Through the server's connection it may be called."""
+        connected()
+        tool = {"name": "mine", "description": "d", "input_schema": SCHEMA}
+        data_of(api("bob").post(f"{V1}/tools/import", {"dialect": "openai", "server": "srv", "tool": tool}))
+        for handler, status in (({"kind": "http", "url": f"{receiver.url}/x"}, 403), ({"kind": "http"}, 200)):
+            answer = api("bob").patch(f"{V1}/tools/srv__mine", {"handler": handler})
+            assert answer.status_code == status, handler
+        elsewhere = {"handler": {"kind": "http", "url": f"{receiver.url}/x"}}
+        assert api("alice").patch(f"{V1}/tools/srv__mine", elsewhere).status_code == 403, "the tool is bob's"
+
     def test_an_import_changes_who_runs_a_tool_for_its_keepers_alone(self, api, who, receiver):
         """C136: anybody may import a new version; where the tool's calls go stays, and the import says so."""
         tool = {"name": "client_pay", "description": "d", "input_schema": SCHEMA}
