@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 
@@ -236,7 +237,11 @@ def _forked(report: UserFeedback, fork: Thread) -> str:
         return "forked it here" if place == report.message_sequence_num else f"forked it at message {place}"
     calls = "recorded calls" if getattr(fork, "replays_calls", False) else "live calls"
     other_model = fork.model_profile != report.thread.model_profile
-    return f"reran it with {calls}{f' on {fork.model_profile}' if other_model else ''}"
+    prompt = " and another prompt" if getattr(fork, "has_other_prompt", False) else ""
+    return f"reran it with {calls}{prompt}{f' on {fork.model_profile}' if other_model else ''}"
+
+
+_NO = Value("", TextField())
 
 
 def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
@@ -246,6 +251,7 @@ def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
     """
     turns = Turn.objects.filter(thread=OuterRef("pk")).order_by("pk")
     following = Message.objects.filter(thread=OuterRef("pk"), idx=OuterRef("forked_from_message_sequence_num") + 1)
+    prompts = Thread.objects.filter(pk=report.thread_id).annotate(said=Coalesce("system_prompt", _NO))
     forks = (
         Thread.objects.visible_to(actor)
         .filter(
@@ -258,6 +264,7 @@ def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
             has_turn=Exists(turns),
             replays_calls=Subquery(turns.values("replays_calls")[:1]),
             has_other_request=Exists(following.filter(role=Message.Role.USER)),
+            has_other_prompt=~Exists(prompts.filter(said=Coalesce(OuterRef("system_prompt"), _NO))),
         )
     )
     return forks.select_related("created_by").defer(*Thread.HEAVY).order_by("-pk")[:FORKS]

@@ -14,7 +14,7 @@ from core.db import held
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.names import name_kept
 from threads import client_tools, goals, turns
-from threads.models import Agent
+from threads.models import Agent, Thread
 from threads.wire import StartIn, ThreadOut
 from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
 
@@ -38,6 +38,15 @@ def agent_named(actor: Actor, org_id: int, name: str) -> Agent:
     if agent is None:
         raise NotFound.of("agent", name[:200], "that you can see")
     return agent
+
+
+def prompt_now(actor: Actor, thread: Thread) -> tuple[str, str] | None:
+    """Name and system prompt, as they are now, of the agent that a thread was launched from; None if it is gone, or the
+    actor cannot see it. Placeholders of variables are not filled.
+    """
+    key = ids.key_of(thread.created_from_agent_id or "", ids.AGENT)
+    agent = _visible(actor).filter(key=key).first() if key else None
+    return (agent.name, agent.request_template.get("system_prompt") or "") if agent else None
 
 
 def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:

@@ -1,7 +1,6 @@
 """The thread pages; they call the same functions as the REST routes."""
 
 import json
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -40,7 +39,6 @@ from threads import (
     lists,
     profiles,
     reading,
-    reruns,
     screens,
     sharing,
     titles,
@@ -51,7 +49,7 @@ from threads.dialects import EXPORT_FORMATS
 from threads.models import Thread
 from threads.presenting import listing
 from threads.presenting.calls import call_detail
-from threads.wire import ForkIn, RerunIn, SendIn, StartIn, TitlePatch, VisibilityIn
+from threads.wire import ForkIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
 MOST_IN_URL = 4_000
@@ -147,7 +145,7 @@ def start(request: HttpRequest) -> HttpResponse:
     visibility = request.POST.get("visibility", "private")
     form: dict[str, Any] = {"text": text, "model_profile": profile, "visibility": visibility, "errors": {}}
     said = request.POST if request.method == "POST" else request.GET
-    wanted = {"skill_id": said.get("skill", ""), "version": _index(said.get("version", ""))}
+    wanted = {"skill_id": said.get("skill", ""), "version": forms.index(said.get("version", ""))}
     form["world"] = said.get("world", "")
     if form["world"] and not ids.key_of(form["world"], ids.WORLD):
         raise NotFound("There is no such world.")
@@ -264,25 +262,11 @@ def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Fork at a message and open the fork at its end, ready to write."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
-    body = bodies.parse(ForkIn, {"message_sequence_num": _index(request.POST.get("message_sequence_num", ""))})
+    body = bodies.parse(ForkIn, {"message_sequence_num": forms.index(request.POST.get("message_sequence_num", ""))})
     world = request.POST.get("world", forks.SAME_WORLD)
     forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
     notes.success(request, "This private fork is yours. Write to continue from here.")
     return redirect(screens.to_write_in(forked.thread_id) + f"#m{body.message_sequence_num}")
-
-
-@signed_in
-@require_POST
-def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Rerun the request of an answer in a fork, and open the fork at the new answer."""
-    actor = page_actor(request)
-    thread = thread_for(actor, thread_id, Right.FORK)
-    chosen = {name: request.POST[name] for name in ("skills", "tools", "model_profile") if request.POST.get(name)}
-    index = _index(request.POST.get("message_sequence_num", ""))
-    made = reruns.rerun(actor, thread, bodies.parse(RerunIn, {**chosen, "message_sequence_num": index}))
-    notes.success(request, "This private fork is yours. The same request is being rerun.", extra_tags="running")
-    place = f"#m{made.forked_from_message_sequence_num}"
-    return redirect(reverse("threads:detail", args=[made.thread_id]) + place)
 
 
 @signed_in
@@ -326,7 +310,7 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     wants_raw = request.GET.get("raw") == "1"
     thread = thread_for(actor, thread_id, Right.RAW if wants_raw else Right.READ)
     may_raw = may(actor, thread, Right.RAW)
-    message = _index(request.GET.get("message", ""))
+    message = forms.index(request.GET.get("message", ""))
     at, use, result = reading.tool_detail(thread, tool_use_id, raw=may_raw, message=message)
     shown = call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
     here = reverse("threads:detail", args=[thread.thread_id])
@@ -393,8 +377,3 @@ def export(request: HttpRequest, thread_id: str) -> HttpResponse:
 
 def _back(thread: Thread, place: str = "") -> HttpResponse:
     return redirect(reverse("threads:detail", args=[thread.thread_id]) + place)
-
-
-def _index(text: str) -> int | None:
-    """A message index from a form or URL; None if it is not a number."""
-    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None

@@ -32,6 +32,8 @@ def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "")
     changes: dict[str, Any] = {"available_skills": [skill.as_data() for skill in had.offered.values()]}
     if body.model_profile is not None:
         changes["model_profile"] = profiles.named(body.model_profile).id
+    if body.system_prompt is not None:
+        changes["system_prompt"] = body.system_prompt or None
     with staying(source.pk), transaction.atomic():
         made = forks.fork(actor, source, upto, changes=changes)
         fork = thread_for(actor, made.thread_id, Right.SEND)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from threads import pages, pages_agents, pages_importing, stream
+from threads import pages, pages_agents, pages_importing, pages_rerunning, stream
 
 app_name = "threads"
 urlpatterns = [
@@ -18,7 +18,7 @@ urlpatterns = [
     path("threads/<str:thread_id>/again/", pages.again, name="again"),
     path("threads/<str:thread_id>/cancel/", pages.cancel, name="cancel"),
     path("threads/<str:thread_id>/fork/", pages.fork, name="fork"),
-    path("threads/<str:thread_id>/rerun/", pages.rerun, name="rerun"),
+    path("threads/<str:thread_id>/rerun/", pages_rerunning.rerun, name="rerun"),
     path("threads/<str:thread_id>/pin/", pages.pin, name="pin"),
     path("threads/<str:thread_id>/visibility/", pages.visibility, name="visibility"),
     path("threads/<str:thread_id>/title/", pages.title, name="title"),

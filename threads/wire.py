@@ -140,6 +140,7 @@ class ClientToolIn(Body):
     """JSON Schema of the arguments."""
 
 
+SystemPrompt = Annotated[str, StringConstraints(max_length=1_000_000)]
 ClientTools = Annotated[list[ClientToolIn], Field(max_length=MAX_CLIENT_TOOLS)]
 
 
@@ -187,7 +188,7 @@ class StartIn(_TurnIn):
 
     messages: Annotated[list[MessageIn], Field(max_length=MAX_MESSAGES), BeforeValidator(_few_blocks)] = []
     """Messages to begin with, in order; may be empty if there are goals or invoked skills."""
-    system_prompt: Annotated[str, StringConstraints(max_length=1_000_000)] | None = None
+    system_prompt: SystemPrompt | None = None
     model_profile: str | None = None
     """Id of a model profile; null for the default one."""
     available_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_AVAILABLE_SKILLS)] | None = None
@@ -262,7 +263,7 @@ class ForkIn(Body):
 
 
 class RerunIn(Exact):
-    """A rerun request: which answer to run again, and with which skills, tools and model."""
+    """A rerun request: which answer to run again, and with which skills, tools, model and system prompt."""
 
     message_sequence_num: int
     """Index of the answer to run again, or of the request itself."""
@@ -272,6 +273,8 @@ class RerunIn(Exact):
     """`recorded`: recorded results, new calls of read-only tools only; `live`: every call is really made."""
     model_profile: str | None = None
     """Id of a model profile; null for the one of the thread."""
+    system_prompt: SystemPrompt | None = None
+    """Replaces that of the thread, if not null; empty for none."""
 
 
 class VisibilityIn(Body):

@@ -589,6 +589,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "threads/<str:thread_id>/again/"): acting(),
     ("POST", "threads/<str:thread_id>/cancel/"): acting(),
     ("POST", "threads/<str:thread_id>/fork/"): acting(admin=302, message_sequence_num="0"),
+    ("GET", "threads/<str:thread_id>/rerun/"): Page(shared=403),
     ("POST", "threads/<str:thread_id>/rerun/"): acting(admin=302, message_sequence_num="0"),
     ("POST", "threads/<str:thread_id>/pin/"): acting(shared=302, admin=302, pinned="true"),
     ("POST", "threads/<str:thread_id>/visibility/"): acting(visibility="org"),

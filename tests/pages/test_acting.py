@@ -262,6 +262,26 @@ def test_an_answer_is_run_again_in_a_fork_before_it(browser_of: Browser, who: Pe
     assert "Same answer" in get(client, path(fork, "compare")).words
 
 
+def test_an_answer_is_run_again_with_another_prompt(browser_of: Browser, who: People) -> None:
+    """The form has what the answer had; the comparison shows what was changed."""
+    thread = make.thread(who.alice, "How many?", visibility="org", system_prompt="Be <b>brief</b>.\n  Always.")
+    client, last = browser_of("alice"), make.fresh(thread).message_count - 1
+    page = get(client, path(thread, "rerun") + f"?message_sequence_num={last}")
+    assert page.id("system_prompt").text == thread.system_prompt and "How many?" in page.words
+    form = page.one("form", action=path(thread, "rerun"))
+    submit(client, form)
+    submit(client, form, system_prompt="Be long.\r\nAlways.", model_profile="simulated")
+    same, other = Thread.objects.filter(forked_from=thread).order_by("pk")
+    assert (same.system_prompt, other.system_prompt) == (thread.system_prompt, "Be long.\nAlways.")
+    make.run_turns()
+    compared = get(client, path(other, "compare")).words
+    assert "System prompt" in compared and "Be long." in compared
+    assert "System prompt" not in get(client, path(same, "compare")).words
+    refused = submit(client, form, system_prompt="Kept.", model_profile="gone")
+    assert refused.status_code == 400 and dom(refused, 400).id("system_prompt").text == "Kept."
+    assert Thread.objects.filter(forked_from=thread).count() == 2
+
+
 def test_nothing_is_run_again_where_nobody_asked(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice, "Hello")
     answer = browser_of("alice").post(path(thread, "rerun"), {"message_sequence_num": "-1"})

@@ -321,15 +321,16 @@ def test_and_and_not_are_signs_and_no_words(browser_of: Browser, who: People) ->
 def test_the_history_says_with_what_it_was_run_again(browser_of: Browser, who: People) -> None:
     report = reports(who.alice, 1)[0]
     source, admin = make.fresh(report.thread), who.admin.actor
-    settings = [{}, {"tools": "live", "model_profile": "simulated"}]
+    settings = [{}, {"tools": "live", "model_profile": "simulated"}, {"system_prompt": "Be brief."}]
     for each in settings:
         make.run_turns(Thread.objects.get(pk=_pk(reruns.rerun(admin, source, RerunIn(message_sequence_num=1, **each)))))
     other = Thread.objects.get(pk=_pk(forks.fork(admin, source, 0)))
     turns.send(admin, other, SendIn(message=make.say("And now?")))
     shown = opened(browser_of("admin"), report).one(class_="hist").all("li")
     said = [line.all("span")[0].words for line in shown]
-    assert said[:3] == [
+    assert said[:4] == [
         "Admin forked it at message 0 · compare",
+        "Admin reran it with recorded calls and another prompt · compare",
         "Admin reran it with live calls on simulated · compare",
         "Admin reran it with recorded calls · compare",
     ]

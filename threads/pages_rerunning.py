@@ -1,0 +1,82 @@
+"""The page that reruns an answer, with what its agent was given as a form."""
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from accounts.authentication import page_actor
+from accounts.pages import signed_in
+from accounts.rights import Right
+from core import bodies, forms
+from core.actor import Actor
+from core.errors import InvalidRequest
+from core.rendering import opening
+from threads import agents, forks, hooks, profiles, reading, reruns
+from threads.access import thread_for
+from threads.models import Thread
+from threads.wire import RerunIn
+
+_REQUEST_LENGTH = 300
+_CHOSEN = ("skills", "tools", "model_profile")
+
+
+@signed_in
+@require_http_methods(["GET", "POST"])
+def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """The form (GET); rerun the request of an answer in a fork, and open the fork at the new answer (POST)."""
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id, Right.FORK)
+    if request.method == "GET":
+        return render(request, "threads/rerun.html", _context(actor, thread, request.GET))
+    form = request.POST
+    try:
+        bodies.check_storable(form.dict())
+        made = reruns.rerun(actor, thread, bodies.parse(RerunIn, _asked(thread, form)))
+    except InvalidRequest as problem:
+        if "system_prompt" not in form:
+            raise
+        context = {**_context(actor, thread, form), "prompt": form["system_prompt"], "wrong": forms.reason(problem)}
+        return render(request, "threads/rerun.html", context, status=400)
+    notes.success(request, "This private fork is yours. The same request is being rerun.", extra_tags="running")
+    place = f"#m{made.forked_from_message_sequence_num}"
+    return redirect(reverse("threads:detail", args=[made.thread_id]) + place)
+
+
+def _asked(thread: Thread, form: QueryDict) -> dict[str, object]:
+    asked: dict[str, object] = {name: form[name] for name in _CHOSEN if form.get(name)}
+    asked["message_sequence_num"] = forms.index(form.get("message_sequence_num", ""))
+    prompt = forms.lines(form.get("system_prompt", ""))
+    # A browser drops a line feed at the beginning of a field, and that is no change.
+    if "system_prompt" in form and prompt.strip() != (thread.system_prompt or "").strip():
+        asked["system_prompt"] = prompt
+    return asked
+
+
+def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object]:
+    """What the form shows of the answer at `message_sequence_num`, by default the last; raises `InvalidRequest` if that
+    answers nothing.
+    """
+    index = forms.index(given.get("message_sequence_num", str(thread.message_count - 1)))
+    if index is None:
+        raise InvalidRequest("message_sequence_num: must be the index of a message")
+    upto = forks.request_of(thread, index)
+    [asked] = reading.snapshots(thread.pk, between=(upto, upto))
+    report = hooks.feedback.report(actor, thread.pk, index)
+    prompt = thread.system_prompt or ""
+    agent, prompt_now = agents.prompt_now(actor, thread) or ("", "")
+    is_of_agent = bool(agent) and given.get("prompt") == "agent"
+    return {
+        "thread_id": thread.thread_id,
+        "title": thread.title or "Untitled",
+        "index": index,
+        "request_index": upto,
+        "asked": opening("\n".join(block.get("text") or "" for block in asked.blocks), _REQUEST_LENGTH),
+        "report": report,
+        "prompt": prompt_now if is_of_agent else prompt,
+        "agent": agent if prompt_now.strip() != prompt.strip() else "",
+        "is_of_agent": is_of_agent,
+        "profiles": profiles.all_profiles(),
+        "chosen": {name: given.get(name, "") for name in _CHOSEN},
+    }
