@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -40,13 +41,35 @@ def agent_named(actor: Actor, org_id: int, name: str) -> Agent:
     return agent
 
 
-def prompt_now(actor: Actor, thread: Thread) -> tuple[str, str] | None:
-    """Name and system prompt, as they are now, of the agent that a thread was launched from; None if it is gone, or the
-    actor cannot see it. Placeholders of variables are not filled.
+@dataclass(frozen=True, slots=True)
+class PromptNow:
+    """An agent's system prompt as it is now, with the values of a launch.
+
+    The placeholders of `unknown` variables stay: of new ones without a default, and of launches before values were
+    kept.
     """
-    key = ids.key_of(thread.created_from_agent_id or "", ids.AGENT)
-    agent = _visible(actor).filter(key=key).first() if key else None
-    return (agent.name, agent.request_template.get("system_prompt") or "") if agent else None
+
+    agent: Agent
+    text: str
+    unknown: tuple[str, ...]
+
+
+def prompt_now(thread: Thread) -> PromptNow | None:
+    """The prompt of the agent that a thread was launched from; None if it was not launched.
+
+    Raises `NotFound` if the agent is gone. Everyone who may read the thread may see the agent: it is of the same org.
+    """
+    if not thread.created_from_agent_id:
+        return None
+    key = ids.key_of(thread.created_from_agent_id, ids.AGENT) or ""
+    agent = Agent.objects.filter(key=key, org=thread.org_id).first()
+    if agent is None:
+        raise NotFound("The agent that this thread was launched from is gone.")
+    defaults = {each["name"]: each["default"] for each in agent.variables if each.get("default") is not None}
+    values = defaults | (thread.launch_values or {})
+    prompt = agent.request_template.get("system_prompt") or ""
+    unknown = tuple(name for name in PLACEHOLDER.findall(prompt) if name not in values)
+    return PromptNow(agent, PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), prompt), unknown)
 
 
 def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
@@ -100,6 +123,7 @@ def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "")
         bodies.parse(StartIn, request, "request_template"),
         api_version=api_version,
         created_from_agent_id=agent.agent_id,
+        launch_values=values,
     )
 
 

@@ -1,5 +1,7 @@
 """The page that reruns an answer, with what its agent was given as a form."""
 
+from contextlib import suppress
+
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -11,7 +13,7 @@ from accounts.pages import signed_in
 from accounts.rights import Right
 from core import bodies, forms
 from core.actor import Actor
-from core.errors import InvalidRequest
+from core.errors import InvalidRequest, NotFound
 from core.rendering import opening
 from threads import agents, forks, hooks, profiles, reading, reruns
 from threads.access import thread_for
@@ -65,8 +67,10 @@ def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object
     [asked] = reading.snapshots(thread.pk, between=(upto, upto))
     report = hooks.feedback.report(actor, thread.pk, index)
     prompt = thread.system_prompt or ""
-    agent, prompt_now = agents.prompt_now(actor, thread) or ("", "")
-    is_of_agent = bool(agent) and given.get("prompt") == "agent"
+    now = None
+    with suppress(NotFound):
+        now = agents.prompt_now(thread)
+    is_latest = now is not None and given.get("prompt") == "latest"
     return {
         "thread_id": thread.thread_id,
         "title": thread.title or "Untitled",
@@ -74,9 +78,9 @@ def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object
         "request_index": upto,
         "asked": opening("\n".join(block.get("text") or "" for block in asked.blocks), _REQUEST_LENGTH),
         "report": report,
-        "prompt": prompt_now if is_of_agent else prompt,
-        "agent": agent if prompt_now.strip() != prompt.strip() else "",
-        "is_of_agent": is_of_agent,
+        "prompt": now.text if now and is_latest else prompt,
+        "agent": now.agent if now and now.text.strip() != prompt.strip() else None,
+        "is_latest": is_latest,
         "profiles": profiles.all_profiles(),
         "chosen": {name: given.get(name, "") for name in _CHOSEN},
     }

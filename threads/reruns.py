@@ -13,7 +13,8 @@ from accounts.models import User
 from accounts.rights import Right
 from catalogue import skills
 from core.actor import Actor
-from threads import forks, lending, profiles, reading, turns
+from core.errors import InvalidRequest
+from threads import agents, forks, lending, profiles, reading, turns
 from threads.access import staying, thread_for
 from threads.lending import Skills
 from threads.models import Thread, Turn
@@ -32,13 +33,23 @@ def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "")
     changes: dict[str, Any] = {"available_skills": [skill.as_data() for skill in had.offered.values()]}
     if body.model_profile is not None:
         changes["model_profile"] = profiles.named(body.model_profile).id
-    if body.system_prompt is not None:
-        changes["system_prompt"] = body.system_prompt or None
+    prompt = _latest_prompt(source) if body.prompt == "latest" else body.system_prompt
+    if prompt is not None:
+        changes["system_prompt"] = prompt or None
     with staying(source.pk), transaction.atomic():
         made = forks.fork(actor, source, upto, changes=changes)
         fork = thread_for(actor, made.thread_id, Right.SEND)
         turns.again(actor, fork, invoked=list(had.invoked.values()), replays_calls=body.tools == "recorded")
     return reading.record(thread_for(actor, made.thread_id), api_version=api_version)
+
+
+def _latest_prompt(source: Thread) -> str | None:
+    """None for a thread that was not launched from an agent."""
+    now = agents.prompt_now(source)
+    if now is not None and now.unknown:
+        reason = f"the value of {now.unknown[0]} in the system prompt of {now.agent.name} is not known for this thread"
+        raise InvalidRequest.of("prompt", reason)
+    return now.text if now is not None else None
 
 
 def skills_of(actor: Actor, source: Thread, upto: int, *, is_latest: bool = False) -> Skills:

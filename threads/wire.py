@@ -275,6 +275,14 @@ class RerunIn(Exact):
     """Id of a model profile; null for the one of the thread."""
     system_prompt: SystemPrompt | None = None
     """Replaces that of the thread, if not null; empty for none."""
+    prompt: Literal["recorded", "latest"] = "recorded"
+    """`latest`: the system prompt that the agent has now from which the thread was launched, if it was."""
+
+    @model_validator(mode="after")
+    def _one_prompt(self) -> "RerunIn":
+        if self.system_prompt is not None and self.prompt == "latest":
+            raise ValueError("prompt: must not be latest together with a system_prompt")
+        return self
 
 
 class VisibilityIn(Body):

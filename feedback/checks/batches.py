@@ -166,6 +166,7 @@ def _head(batch: CheckBatch, row: Mapping[str, Any] | None) -> BatchHeadOut:
     return BatchHeadOut(
         batch_id=batch.batch_id,
         skills=batch.skills,
+        prompt=batch.prompt,
         tools=batch.tools,
         model_profile=batch.model_profile or None,
         times=batch.times,

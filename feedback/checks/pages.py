@@ -182,7 +182,7 @@ def _call(kind: str, typed: str) -> dict[str, Any]:
 
 def _chosen(model: Any, form: QueryDict) -> Any:
     """The options of a run from the form."""
-    chosen: dict[str, Any] = {name: form[name] for name in ("skills", "tools", "model_profile") if form.get(name)}
+    chosen: dict[str, Any] = {name: form[name] for name in running.CHOICES if form.get(name)}
     if times := str(form.get("times", "")):
         chosen["times"] = int(times) if re.fullmatch("[0-9]{1,3}", times) else times
     if model is RunAllIn:

@@ -50,6 +50,7 @@ def run_record(run: CheckRun) -> RunOut:
         batch_id=run.batch.batch_id,
         thread_id=run.fork.thread_id if run.fork else None,
         skills=run.batch.skills,
+        prompt=run.batch.prompt,
         tools=run.batch.tools,
         model_profile=run.model_profile,
         skill_versions=[SkillVersionOut(**each) for each in run.skill_versions],
@@ -93,7 +94,7 @@ RUNS = (
     .only(
         "key", "model_profile", "skill_versions", "created", "ended_at", "verdict", "findings", "problem", "seconds",
         "input_tokens", "output_tokens", "cost", "of__key", "fork__key", "batch__key", "batch__skills", "batch__tools",
-        "batch__created_by__email", "batch__created_by__name", "judged_by__email", "judged_by__name",
+        "batch__prompt", "batch__created_by__email", "batch__created_by__name", "judged_by__email", "judged_by__name",
     )
 )  # fmt: skip
 """Runs with the related rows that their records need."""

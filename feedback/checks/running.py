@@ -37,7 +37,8 @@ from threads.wire import RerunIn
 logger = logging.getLogger("heddle.checks")
 MOST_SECONDS = 60
 _LOOK_SECONDS = 0.5
-_CHOICES = {"skills", "tools", "model_profile"}
+CHOICES = {"skills", "prompt", "tools", "model_profile"}
+"""The options of a run that are those of a rerun."""
 _WITH_SOURCE = CheckRun.objects.select_related("of__thread").defer(*(f"of__thread__{name}" for name in Thread.HEAVY))
 
 
@@ -54,7 +55,7 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
         wanted = f"{len(checks)} checks" if len(checks) <= MOST_RUNS else f"more than {MOST_RUNS} checks"
         reason = f"{wanted}, {body.times} runs each, are too many; the maximum is {MOST_RUNS} runs per batch"
         raise InvalidRequest.of("times", reason)
-    chosen = body.model_dump(include=_CHOICES)
+    chosen = body.model_dump(include=CHOICES)
     if body.model_profile is not None:
         profiles.named(body.model_profile)
     asked = fingerprint([sorted(check.key for check in checks), body.times, chosen])
@@ -210,8 +211,8 @@ def _rerun(run: CheckRun, batch: CheckBatch) -> None:
     actor = actor_of_user(batch.created_by)
     require_admin(actor)
     source = thread_for(actor, run.of.thread.thread_id, Right.FORK)
-    chosen = {"skills": batch.skills, "tools": batch.tools, "model_profile": batch.model_profile or None}
-    again = {"message_sequence_num": run.of.message_sequence_num, **chosen}
+    again = {name: getattr(batch, name) or None for name in CHOICES}
+    again["message_sequence_num"] = run.of.message_sequence_num
     made = reruns.rerun(actor, source, RerunIn.model_validate(again))
     columns = ("forked_from_message_sequence_num", "model_profile", "available_skills")
     fork = Thread.objects.by_public_id(made.thread_id).only(*columns).get()

@@ -92,6 +92,8 @@ class RunIn(Exact):
 
     skills: Literal["recorded", "latest"] = "recorded"
     """The skill versions of the original turn, or the latest ones."""
+    prompt: Literal["recorded", "latest"] = "recorded"
+    """The system prompt of the thread, or the one that its agent has now, for threads launched from an agent."""
     tools: Literal["recorded", "live"] = "recorded"
     """Whether tool calls return their recorded results or are executed."""
     model_profile: str | None = None
@@ -150,6 +152,7 @@ class RunOut(Wire):
     thread_id: str | None
     """The thread of the run; null while it waits to start."""
     skills: str
+    prompt: str
     tools: str
     model_profile: str
     """The profile that ran it; empty while it waits to start."""
@@ -212,6 +215,7 @@ class BatchHeadOut(Wire):
 
     batch_id: str
     skills: str
+    prompt: str
     tools: str
     model_profile: str | None
     """Null: the profile of each thread."""

@@ -65,6 +65,7 @@ class CheckBatch(models.Model):
     created = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+")
     skills = models.CharField(max_length=10)
+    prompt = models.CharField(max_length=10, default="recorded")
     tools = models.CharField(max_length=10)
     model_profile = models.CharField(max_length=80, blank=True)
     """Empty: that of each thread."""

@@ -93,7 +93,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id key org revision title_revision goals_revision rewind_revision world",
         "org": "created_by created modified title status visibility activity model_profile system_prompt "
         "client_context analysis_scope available_skills forked_from forked_from_message_sequence_num "
-        "created_from_agent_id created_from_trigger_id origin import_id message_count weave has_error "
+        "created_from_agent_id created_from_trigger_id launch_values origin import_id message_count weave has_error "
         "goal_count achieved_goal_count last_outcome",
         "own": "metadata",
     },
@@ -158,7 +158,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "feedback.CheckBatch": {
         "public": "id",
-        "admin": "key created created_by skills tools model_profile times ended_at asked",
+        "admin": "key created created_by skills prompt tools model_profile times ended_at asked",
     },
     "feedback.CheckRun": {
         "public": "id of batch fork",

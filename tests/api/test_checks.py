@@ -76,6 +76,50 @@ def test_keeping_the_same_again_changes_nothing(api, kept, ran):
     assert data_of(api("admin").put(path, {"expectations": [NO_ECHO]})) == before
 
 
+def launched(api, person, prompt, **values):
+    """An agent whose system prompt this is, and a check of an answer in a thread launched from it."""
+    template = {"messages": [make.say("Hello")], "system_prompt": prompt}
+    body = {"name": "teller", "request_template": template, "variables": [{"name": name} for name in values]}
+    agent = data_of(api("alice").post("agents", body))
+    made = data_of(api("alice").post(f"agents/{agent['agent_id']}/launch", {"values": values}))
+    thread = Thread.objects.by_public_id(made["thread_id"]).get()
+    make.run_turns(thread)
+    report = make.rating(person, make.fresh(thread))
+    return agent, data_of(api("admin").put(f"{FEEDBACK}/{report.feedback_id}/check", {"expectations": [NO_ECHO]}))
+
+
+def test_a_check_runs_with_the_prompt_that_its_agent_has_now(api, who, ran, kept):
+    """With the values of its launch; and a thread that was not launched keeps its own."""
+    agent, check = launched(api, who.alice, "Be brief to {{who}}.", who="Ann {{who}}")
+    template = {**agent["request_template"], "system_prompt": "Be kind to {{who}}, in {{language}}."}
+    variables = [{"name": "who"}, {"name": "language", "default": "English"}]
+    data_of(api("alice").put(f"agents/{agent['agent_id']}", {"request_template": template, "variables": variables}))
+
+    def prompts(check, **chosen):
+        batch = ran(check, **chosen)
+        forks = [Thread.objects.by_public_id(each["thread_id"]).get() for each in batch["runs"]]
+        return batch["prompt"], {each["prompt"] for each in batch["runs"]}, [fork.system_prompt for fork in forks]
+
+    assert prompts(check) == ("recorded", {"recorded"}, ["Be brief to Ann {{who}}."])
+    assert prompts(check, prompt="latest") == ("latest", {"latest"}, ["Be kind to Ann {{who}}, in English."])
+    assert prompts(kept(NO_ECHO), prompt="latest")[2] == [None]
+
+
+def test_a_run_whose_prompt_cannot_be_made_says_why(api, who):
+    """A value that is not known, an agent that is gone: the run is broken and starts nothing."""
+    agent, check = launched(api, who.alice, "Be brief to {{who}}.", who="Ann")
+    Thread.objects.update(launch_values=None)  # as before they were kept
+    run = lambda: data_of(api("admin").post(f"{CHECKS}/{check['check_id']}/runs", {"prompt": "latest"}))["runs"][0]  # noqa: E731
+    broken = run()
+    assert (broken["verdict"], broken["thread_id"]) == ("broken", None)
+    assert "the value of who in the system prompt of teller is not known" in broken["problem"]
+    api("alice").request("DELETE", f"agents/{agent['agent_id']}")
+    assert run()["problem"] == "The agent that this thread was launched from is gone."
+    path = f"threads/{check['thread_id']}/rerun"
+    both = {"message_sequence_num": 1, "prompt": "latest", "system_prompt": "Other."}
+    assert refusal_of(api("alice").post(path, both))[2].startswith("prompt: must not be latest")
+
+
 def state(api, check):
     return data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))["state"]
 

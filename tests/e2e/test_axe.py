@@ -140,6 +140,7 @@ SCREENS = {
         "/threads/{waiting}/",
         "/threads/{rich}/messages/{last}/rate/?sentiment=negative",
         "/threads/{rich}/messages/{last}/retract/",
+        "/threads/{rich}/rerun/",
         "/catalogue/",
         "/catalogue/?q=zzzzzz",
         "/catalogue/import/",

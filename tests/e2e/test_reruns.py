@@ -58,6 +58,24 @@ def test_by_mouse_with_other_settings(visit: Callable[..., Visit], complaint: tu
     rerun_and_compare(page, page.locator("button", has_text="Rerun with these").click, thread_id)
 
 
+def test_with_another_prompt_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
+    """The page is left by Ctrl+Enter, and the comparison shows the two prompts."""
+    thread_id, report = complaint
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=&item={report}")
+    page.keyboard.press("Shift+P")
+    expect(page.locator("#system_prompt")).to_be_focused()
+    page.keyboard.type("Be brief.")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/threads/ags_*/#m0")
+    assert thread_id not in page.url
+    expect(page.locator("#status")).to_have_text("Idle")
+    page.keyboard.press("d")
+    expect(page.locator("main")).to_contain_text("Be brief.")
+    page.keyboard.press("b")
+    expect(page.locator("#desk-report .hist")).to_contain_text("recorded calls and another prompt")
+
+
 def test_on_a_phone(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
     thread_id, report = complaint
     page = visit("admin", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).page

@@ -1,6 +1,7 @@
 """What is done from a thread's page: send, stop, fork, pin, share, rename. Each is a plain form first."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -8,6 +9,7 @@ from django.test import Client
 from accounts.orgs import set_policy
 from feedback.models import UserFeedback
 from tests import make
+from tests.conftest import data_of
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People
 from threads import forks, reading
@@ -280,6 +282,27 @@ def test_an_answer_is_run_again_with_another_prompt(browser_of: Browser, who: Pe
     refused = submit(client, form, system_prompt="Kept.", model_profile="gone")
     assert refused.status_code == 400 and dom(refused, 400).id("system_prompt").text == "Kept."
     assert Thread.objects.filter(forked_from=thread).count() == 2
+
+
+def test_the_prompt_that_the_agent_has_now_is_offered(
+    api: Callable[..., Any], browser_of: Browser, who: People
+) -> None:
+    template = {"messages": [make.say("Hello")], "system_prompt": "Be brief to {{name}}."}
+    body = {"name": "teller", "request_template": template, "variables": [{"name": "name"}]}
+    agent = data_of(api("alice").post("agents", body))
+    made = data_of(api("alice").post(f"agents/{agent['agent_id']}/launch", {"values": {"name": "Ann"}}))
+    thread, client = Thread.objects.by_public_id(made["thread_id"]).get(), browser_of("alice")
+    make.run_turns(thread)
+    form = path(thread, "rerun")
+    assert "has another one now" not in get(client, form).words
+    template["system_prompt"] = "Be kind to {{name}}."
+    data_of(api("alice").put(f"agents/{agent['agent_id']}", {"request_template": template}))
+    page = get(client, form)
+    assert page.id("system_prompt").text == "Be brief to Ann."
+    [link] = [each["href"] for each in page.all("a") if "prompt=latest" in each["href"]]
+    assert get(client, form + link).id("system_prompt").text == "Be kind to Ann."
+    data_of(api("alice").request("DELETE", f"agents/{agent['agent_id']}"))
+    assert get(client, form + link).id("system_prompt").text == "Be brief to Ann."
 
 
 def test_nothing_is_run_again_where_nobody_asked(browser_of: Browser, who: People) -> None:

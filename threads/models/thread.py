@@ -58,6 +58,8 @@ class Thread(models.Model):
     forked_from = models.ForeignKey("self", models.SET_NULL, null=True, related_name="forks")
     forked_from_message_sequence_num = models.PositiveIntegerField(null=True)
     created_from_agent_id = models.CharField(max_length=80, null=True)  # noqa: DJ001
+    launch_values = JsonText(null=True)
+    """The values of the agent's variables, by name; null if it was not launched, or before they were kept."""
     created_from_trigger_id = models.CharField(max_length=80, null=True)  # noqa: DJ001
     origin = models.CharField(max_length=20, null=True)  # noqa: DJ001
     import_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
@@ -80,7 +82,14 @@ class Thread(models.Model):
     last_outcome = models.CharField(max_length=10, default="")
 
     objects: ClassVar = ThreadQuerySet.as_manager()
-    HEAVY: ClassVar = ("system_prompt", "client_context", "analysis_scope", "available_skills", "metadata")
+    HEAVY: ClassVar = (
+        "system_prompt",
+        "client_context",
+        "analysis_scope",
+        "available_skills",
+        "launch_values",
+        "metadata",
+    )
     """Columns that may be large and are rarely needed."""
 
     class Meta:
