@@ -6,6 +6,9 @@ from accounts.models import User
 from core.errors import InvalidRequest
 from core.rendering import is_one_line
 
+FIRST_PERSON = "manage.py person you@example.org --org your-org --create-org --admin"
+"""The command that creates the first person of an installation."""
+
 
 def names_of(addresses: Iterable[str | None]) -> dict[str, str]:
     """Display names by email address, in at most one query; deleted users are missing."""

@@ -16,7 +16,8 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts import throttle
 from accounts.authentication import page_actor
-from accounts.models import Org
+from accounts.models import Org, User
+from accounts.naming import FIRST_PERSON
 from accounts.orgs import open_to
 from core import bodies, problems
 from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries
@@ -55,7 +56,8 @@ def signin(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         if request.user.is_authenticated:
             return redirect(target)
-        return render(request, "signin.html", {"next": target, "email": "", "error": None})
+        first = "" if User.objects.exists() else FIRST_PERSON
+        return render(request, "signin.html", {"next": target, "email": "", "error": None, "first_person": first})
     email = request.POST.get("email", "").strip().lower()
     caller = request.META.get("REMOTE_ADDR", "")
     if "\x00" in email:  # PostgreSQL rejects it in queries; nobody has such an address, so it is not counted

@@ -6,6 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
+from accounts.models import User
+from accounts.naming import FIRST_PERSON
+from config.management.commands import serve
 from tests import make
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import PASSWORD, People
@@ -23,6 +26,15 @@ def test_the_door_shows_nothing_but_the_form(browser_of: Browser) -> None:
     assert [label.words for label in page.all("label")] == ["Email", "Password"]
     assert page.id("password")["autocomplete"] == "current-password"
     assert page.id("email").has("autofocus")
+
+
+@pytest.mark.django_db
+def test_an_installation_without_people_says_how_to_begin() -> None:
+    """At the door and in the server's first words; once there is somebody, neither does."""
+    told = lambda: (FIRST_PERSON in get(Client(), "/signin/").words, FIRST_PERSON in serve._welcome())  # noqa: E731
+    assert told() == (True, True)
+    User.objects.create_user("first@acme.test", PASSWORD)
+    assert told() == (False, False)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import fcntl
+import os
 import signal
 import socket
 import sys
@@ -16,8 +17,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
+from accounts.models import User
+from accounts.naming import FIRST_PERSON
 from config import command_line, serving, starting
-from config.env import DEFAULT_PORT, port_number
+from config.env import BASE_DIR, DEFAULT_PORT, port_number
 from core.canonical import fingerprint
 from core.static import LEFT_OUT
 
@@ -77,7 +80,18 @@ class Command(BaseCommand):
         if options["demo"]:
             call_command("demo", verbosity=0)
             call_command("demo_credentials", welcome=True, stdout=self.stdout)
+        else:
+            self.stdout.write(_welcome())
         self.stdout.flush()
+
+
+def _welcome() -> str:
+    """The address, and what to do first if nobody can sign in."""
+    lines = [f"  Heddle serves {settings.HEDDLE.last_address}  (Ctrl+C stops it; your data is kept)"]
+    if not User.objects.exists():
+        python = os.path.relpath(sys.executable) if sys.executable.startswith(str(BASE_DIR)) else "python"
+        lines += ["", "  Nobody can sign in yet. Create yourself:", f"    {python} {FIRST_PERSON}"]
+    return "\n".join(["", *lines, ""])
 
 
 def _hold_the_folder() -> TextIOWrapper:
