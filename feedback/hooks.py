@@ -8,7 +8,7 @@ from core import jobs
 from core.actor import Actor
 from core.paging import counted
 from feedback import capture, marking, mentioning
-from feedback.checks import judging
+from feedback.checks import judging, pages_judging
 from feedback.models import CheckRun, UserFeedback
 from threads import hooks as threads_hooks
 from threads.models import Thread
@@ -50,6 +50,7 @@ def register() -> None:
         saw=marking.saw,
         report=marking.report,
         runs=runs_of_checks,
+        run_panel=pages_judging.panel_of,
         fork_left=fork_left,
         deleted=deleted,
     )

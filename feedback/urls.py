@@ -5,6 +5,7 @@ from django.urls import path
 from feedback import pages_desk, pages_export, pages_labels, pages_rating
 from feedback.checks import pages as checks
 from feedback.checks import pages_batches as batches
+from feedback.checks import pages_judging as judging
 from feedback.insight import pages as insight
 from feedback.webhooks import pages as webhooks
 
@@ -15,8 +16,10 @@ urlpatterns = [
     path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
     path("feedback/checks/", checks.checks, name="checks"),
     path("feedback/checks/run/", checks.run, name="run_checks"),
+    path("feedback/checks/runs/<str:run_id>/", judging.run, name="run"),
     path("feedback/checks/batches/", batches.all_batches, name="batches"),
     path("feedback/checks/batches/<str:batch_id>/", batches.one_batch, name="batch"),
+    path("feedback/checks/batches/<str:batch_id>/judge/", judging.first, name="judge_batch"),
     path("feedback/checks/batches/<str:batch_id>/stop/", batches.stop, name="stop_batch"),
     path("feedback/insight/", insight.insight, name="insight"),
     path("feedback/count/", pages_desk.count, name="count"),

@@ -72,6 +72,8 @@ class Comparison:
     """The last message of a person before the compared answers, unless they begin with one."""
     report: Mark | None = None
     """The report that the fork investigates, for readers who handle reports."""
+    panel: str = ""
+    """The address of the panel to judge it, if it is a run of a check."""
 
 
 def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
@@ -99,6 +101,7 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
         is_alike=is_alike,
         request=_request(whole[0], left, right),
         report=hooks.feedback.report(actor, source.pk, place),
+        panel=hooks.feedback.run_panel(actor, fork),
     )
 
 

@@ -48,6 +48,8 @@ class Feedback:
     """The report about the answer at or after a message, with its URL; None if the actor may not see one."""
     runs: Callable[[Actor], Q] = lambda actor: Q(pk__in=[])
     """Condition for the actor's threads that are runs of checks."""
+    run_panel: Callable[[Actor, Thread], str] = lambda actor, thread: ""
+    """The address of a panel to judge a fork that is an ended run of a check; empty for others."""
     fork_left: Callable[[int], None] = lambda thread_pk: None
     """Called for a fork whose turn has ended or waits, inside that transaction."""
     deleted: Callable[[Actor, Thread], None] = lambda actor, thread: None

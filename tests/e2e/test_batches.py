@@ -70,3 +70,30 @@ def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], check: str
     expect(page.locator("h1")).to_contain_text("failing")
     page.get_by_role("link", name="Batches").click()
     expect(page.locator("tbody tr").first).to_contain_text("5 failed")
+
+
+def test_undecided_runs_are_judged_by_a_key_each(
+    heddle: Heddle,
+    visit: Callable[..., Visit],
+    complaint: tuple[str, str],  # noqa: F811
+) -> None:
+    """From the batch to the first, and a key leads to the next; the last one leads back to the batch."""
+    _, report = complaint
+    kept = heddle.call("admin", "PUT", f"admin/feedback/{report}/check", {"title": "Kind?"})
+    began = heddle.call("admin", "POST", f"admin/checks/{kept['check_id']}/runs", {"times": 2})
+    assert heddle.call("admin", "GET", f"admin/checks/batches/{began['batch_id']}?wait=30")["undecided"] == 2
+    page = visit("admin").page
+    page.goto(f"/feedback/checks/batches/{began['batch_id']}/")
+    page.keyboard.press("p")
+    page.wait_for_url("**/compare/")
+    panel = page.locator("form.judge")
+    expect(panel).to_contain_text("1 more to judge")
+    assert sideways(page) == 0
+    first = page.url
+    page.keyboard.press("p")
+    page.wait_for_url(lambda url: "/compare/" in url and url != first)
+    expect(panel).to_contain_text("undecided")
+    page.keyboard.press("Shift+P")
+    page.wait_for_url("**/feedback/checks/batches/*/")
+    batch = heddle.call("admin", "GET", f"admin/checks/batches/{began['batch_id']}")
+    assert (batch["passed"], batch["failed"], batch["undecided"]) == (1, 1, 0)

@@ -399,3 +399,44 @@ def test_a_batch_of_many_checks_asks_no_more_and_goes_on_page_by_page(browser_of
     assert page.count('<th scope="row"><a') == 50 and "<b>1" not in page and len(page) < 75_000
     onward = unescape(page.split('id="onward" href="')[1].split('"')[0])
     assert client.get(path + onward).content.decode().count('<th scope="row"><a') == 10
+
+
+def test_undecided_runs_are_judged_beside_their_answers_one_after_the_other(
+    who: People, browser_of: Browser, press: Callable[..., Any]
+) -> None:
+    """The comparison has the panel, each verdict leads to the next undecided run, and the last to the batch."""
+    client = browser_of("admin")
+    press("keep")
+    check = Check.objects.get()
+    press(f"run {check.check_id}", times="3")
+    make.run_turns()
+    client.get(CHECKS)  # whoever comes by judges what has ended
+    runs = list(CheckRun.objects.order_by("pk"))
+    paths = [f"/feedback/checks/runs/{run.run_id}/" for run in runs]
+    pages = [f"/threads/{run.fork.thread_id}/compare/" for run in runs if run.fork]
+    assert f'hx-get="{paths[1]}"' in client.get(pages[1]).content.decode()
+    panel = client.get(paths[1]).content.decode()
+    assert "undecided" in panel and "people judge" in panel and "2 more to judge" in panel and "<html" in panel
+    assert "<html" not in client.get(paths[1], headers={"HX-Request": "true"}).content.decode()
+    batch = f"/feedback/checks/batches/{runs[0].batch.batch_id}/"
+    for path, verdict, then in ((1, "failed", pages[2]), (2, "passed", pages[0]), (0, "passed", batch)):
+        assert client.post(paths[path], {"verdict": verdict})["Location"] == then
+    assert [run.verdict for run in CheckRun.objects.order_by("pk")] == ["passed", "failed", "passed"]
+    assert "judged by" in client.get(paths[0]).content.decode()
+    assert client.post(paths[0], {"verdict": ""})["Location"] == batch
+    assert CheckRun.objects.order_by("pk")[0].verdict is None
+    assert browser_of("bob").get(paths[0]).status_code == 403
+    press(f"drop {check.check_id}")
+    assert client.post(paths[0], {"verdict": "passed"}).status_code == client.get(paths[0]).status_code == 404
+    assert "/feedback/checks/runs/" not in client.get(pages[1]).content.decode()
+
+
+def test_a_run_that_goes_on_is_not_judged(browser_of: Browser, press: Callable[..., Any]) -> None:
+    client = browser_of("admin")
+    press("keep_run")
+    run = CheckRun.objects.get()
+    path = f"/feedback/checks/runs/{run.run_id}/"
+    assert run.fork and path not in client.get(f"/threads/{run.fork.thread_id}/compare/").content.decode()
+    assert client.post(path, {"verdict": "passed"})["Location"] == path
+    assert "This run has not ended yet." in client.get(path).content.decode()
+    assert CheckRun.objects.get().verdict is None
