@@ -100,6 +100,17 @@ def test_what_is_new_is_counted_in_the_org_that_is_shown(browser_of: Browser, wh
         assert words in [a.words for a in get(alice, "/threads/?q=has:reply").one("nav", class_="views").all("a")]
 
 
+def test_an_address_in_a_reply_can_be_followed_and_tells_nothing(
+    browser_of: Browser, who: People, thread: Thread
+) -> None:
+    said = "See https://docs.example/refunds?a=1&b=2 <b>now</b> (javascript:alert(1))."
+    do(who.admin, report_of("alice"), "reply", public_reply=said)
+    told = get(browser_of("alice"), f"/threads/{thread.thread_id}/").one(class_="told").one(class_="words")
+    [link] = told.all("a")
+    assert (link["href"], link["rel"]) == ("https://docs.example/refunds?a=1&b=2", "nofollow")
+    assert told.text == said
+
+
 def test_an_answer_that_is_changed_is_told_again_and_one_that_is_taken_back_is_not(
     browser_of: Browser, who: People, thread: Thread
 ) -> None:
