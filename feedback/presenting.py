@@ -113,7 +113,9 @@ class HistoryLine:
     before: str = ""
     after: str = ""
     href: str = ""
-    """Link to the comparison of a fork with the rated thread."""
+    """The comparison of a fork with the rated thread, or a batch of its check."""
+    link: str = "compare"
+    """The word for that."""
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Builds the view models of `feedback.presenting`: desk rows, and the open report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
@@ -17,7 +17,7 @@ from core.actor import Actor
 from core.rendering import opening
 from feedback import desk_records, historytelling, leasing, quoting, versions
 from feedback.label_text import written_labels
-from feedback.models import Check, CheckRun, Reply, Triage, TriageChange, UserFeedback
+from feedback.models import Check, CheckBatch, CheckRun, Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
 from feedback.querying import Query
 from feedback.querying.words import place
@@ -26,6 +26,8 @@ from threads.models import Message, Thread, Turn
 
 FORKS = 5
 """Most forks in a report's history, latest first."""
+BATCHES = 5
+"""Most batches of its check there, latest first."""
 
 
 def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[Token, ...]:
@@ -215,7 +217,7 @@ def card_of(
 
 
 def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange], tz: tzinfo) -> list[HistoryLine]:
-    """The changes of a report and the forks made of it since, latest first."""
+    """The changes of a report, the forks made of it since, its check and that check's batches, latest first."""
     lines = [
         HistoryLine(report.created_by.display_name, f"rated message {report.message_sequence_num}", report.created)
     ]
@@ -227,7 +229,22 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
     for fork in _forks_since(actor, report):
         href = reverse("threads:compare", args=[fork.thread_id])
         lines.append(HistoryLine(fork.created_by.display_name, _forked(report, fork), fork.created, href=href))
+    lines += _proofs(report)
     return sorted(lines, key=lambda line: line.at, reverse=True)
+
+
+def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
+    """The check of a report, and what came of its latest batches. One query, and another if there is a check."""
+    check = Check.objects.filter(feedback=report.pk, dropped_at=None).select_related("created_by").first()
+    if check is None:
+        return
+    yield HistoryLine(check.created_by.display_name, "created its check", check.created)
+    batches = CheckBatch.objects.filter(runs__of=check.pk, ended_at__isnull=False).select_related("created_by")
+    passed = Count("runs", filter=Q(runs__verdict=CheckRun.Verdict.PASSED))
+    for batch in batches.annotate(total=Count("runs"), passed=passed).order_by("-pk")[:BATCHES]:
+        said = f"ran its check: {batch.passed} of {batch.total} passed"
+        href = reverse("feedback:batch", args=[batch.batch_id])
+        yield HistoryLine(batch.created_by.display_name, said, batch.created, href=href, link="batch")
 
 
 def _forked(report: UserFeedback, fork: Thread) -> str:

@@ -431,6 +431,23 @@ def test_undecided_runs_are_judged_beside_their_answers_one_after_the_other(
     assert "/feedback/checks/runs/" not in client.get(pages[1]).content.decode()
 
 
+def test_the_history_of_a_report_tells_of_its_check(
+    browser_of: Browser, press: Callable[..., Any], report: str
+) -> None:
+    client = browser_of("admin")
+    press("keep", ("calls", "echo"))
+    check = Check.objects.get()
+    for times in ("2", "1"):
+        press(f"run {check.check_id}", times=times)
+        make.run_turns()
+        client.get(CHECKS)
+    page = client.get(f"/feedback/?q=&item={report}").content.decode()
+    history = page.partition("<h2>History</h2>")[2].partition("</ol>")[0]
+    said = ["ran its check: 1 of 1 passed", "ran its check: 2 of 2 passed", "created its check"]
+    assert sorted(said, key=history.index) == said
+    assert all(f"/feedback/checks/batches/{batch.batch_id}/" in history for batch in CheckBatch.objects.all())
+
+
 def test_a_run_that_goes_on_is_not_judged(browser_of: Browser, press: Callable[..., Any]) -> None:
     client = browser_of("admin")
     press("keep_run")
