@@ -1,6 +1,7 @@
 """The hooks by which the lower apps use this one."""
 
 from django.db.models import Q
+from django.urls import reverse
 
 from accounts import hooks as accounts_hooks
 from catalogue import hooks as catalogue_hooks
@@ -10,6 +11,7 @@ from core.paging import counted
 from feedback import capture, marking, mentioning
 from feedback.checks import judging, pages_judging
 from feedback.models import CheckRun, UserFeedback
+from feedback.presenting import href
 from threads import hooks as threads_hooks
 from threads.models import Thread
 
@@ -17,6 +19,11 @@ from threads.models import Thread
 def open_reports() -> int:
     """Number of open reports, counted up to 1,000."""
     return counted(UserFeedback.objects.filter(resolved=False))
+
+
+def reports_of_agent(actor: Actor, agent_id: str) -> str:
+    """The address of the reports about an agent's answers; empty for others than admins."""
+    return reverse("feedback:desk") + href({"q": f"agent:{agent_id}"}) if actor.is_admin else ""
 
 
 def runs_of_checks(actor: Actor) -> Q:
@@ -49,6 +56,7 @@ def register() -> None:
         answered=marking.threads_answered,
         saw=marking.saw,
         report=marking.report,
+        reports_of_agent=reports_of_agent,
         runs=runs_of_checks,
         run_panel=pages_judging.panel_of,
         fork_left=fork_left,

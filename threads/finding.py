@@ -19,7 +19,7 @@ from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
 from core.rendering import one_line
 from core.vocabulary import Clean
 from threads import hooks, profiles, searching
-from threads.models import Goal, Subject, Thread
+from threads.models import Agent, Goal, Subject, Thread
 from threads.status import BAD_OUTCOMES, GoalStatus, ThreadStatus
 
 
@@ -222,6 +222,11 @@ def _owner(value: str, asking: Asking) -> Q:
     return Q(created_by__email__istartswith=value) | Q(created_by__name__iexact=value)
 
 
+def _agent(value: str, asking: Asking) -> Q:
+    named = Agent.objects.visible_to(asking.actor).filter(name__iexact=value).values_list("key", flat=True)
+    return Q(created_from_agent_id__in=[value, *(ids.AGENT + key for key in named)])
+
+
 def _meta(value: str, asking: Asking) -> Q:
     """Threads with the text in their imported metadata, ignoring case, if the actor may read that."""
     # In the stored JSON, so the text is spelled as it is there.
@@ -287,7 +292,7 @@ FIELDS: dict[str, ThreadField] = {
         _words("call"),
         _tool("tool", failed=False),
         _tool("failed", failed=True),
-        _named("agent", "the id of an agent", lambda value, asking: Q(created_from_agent_id=value)),
+        _named("agent", "the name or id of an agent", _agent),
         _named(
             "about",
             "the id of a subject",

@@ -46,6 +46,8 @@ class Feedback:
     """Remembers that the actor has seen the news about their ratings in the thread up to a moment."""
     report: Callable[[Actor, int, int], Mark | None] = lambda actor, thread_pk, index: None
     """The report about the answer at or after a message, with its URL; None if the actor may not see one."""
+    reports_of_agent: Callable[[Actor, str], str] = lambda actor, agent_id: ""
+    """The address of the reports about an agent's answers; empty if the actor may not see them."""
     runs: Callable[[Actor], Q] = lambda actor: Q(pk__in=[])
     """Condition for the actor's threads that are runs of checks."""
     run_panel: Callable[[Actor, Thread], str] = lambda actor, thread: ""

@@ -14,7 +14,7 @@ from accounts.pages import current_org, required_org, signed_in
 from catalogue import skills
 from core import bodies, forms, paging, zones
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
-from threads import agents, describing, draft_rows, drafting, instants, profiles, screens
+from threads import agents, describing, draft_rows, drafting, hooks, instants, profiles, screens
 from threads.models import Agent
 from threads.wire_agents import AgentIn, AgentPatch, LaunchIn
 
@@ -73,6 +73,7 @@ def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
         "author": agent.created_by.display_name,
         "editor": agent.modified_by.display_name if agent.modified_by_id != agent.created_by_id else "",
         "template": describing.described(actor, agent, tz=zones.of(request)),
+        "reports_href": hooks.feedback.reports_of_agent(actor, agent.agent_id),
     }
     return render(request, "threads/agent.html", context)
 

@@ -16,6 +16,7 @@ from core.paging import COUNT_LIMIT
 from feedback.models import Label, RatedAnswer, RatedTool
 from feedback.querying.conditions import Remark
 from feedback.querying.fields import FIELDS, named
+from threads.models import Agent
 
 _OFFERED = 200
 """The most values of one field."""
@@ -112,6 +113,8 @@ def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
             return _rows(
                 Org.objects.order_by("slug"), "slug", ("feedback_userfeedback", "org_id", "org_id, id DESC"), counting
             )
+        case "agent":
+            return [(name, None) for name in Agent.objects.order_by("name").values_list("name", flat=True)[:_OFFERED]]
         case "model" | "error" | "tool":
             model, column = _COLUMNS[name]
             if not counting:

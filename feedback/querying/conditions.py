@@ -16,7 +16,7 @@ from feedback.models import Check, CheckRun, Label, Labelled, RatedAnswer, Rated
 from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved
 from feedback.taxonomy import BIT, Outcome
-from threads.models import Goal, Thread
+from threads.models import Agent, Goal, Thread
 
 NOTHING = Q(pk__in=[])
 
@@ -212,6 +212,18 @@ def org(value: str, asking: Asking) -> Q:
         return asking.nobody(f"There is no org {value}.", "org", value)
     asking.orgs[value] = found
     return Q(org=found)
+
+
+def agent(value: str, asking: Asking) -> Q:
+    """`agent:`, by name, ignoring case, or by id, also of one that was deleted."""
+    key = ids.key_of(value, ids.AGENT)
+    found = [ids.AGENT + each for each in Agent.objects.filter(name__iexact=value).values_list("key", flat=True)]
+    if key:
+        found.append(ids.AGENT + key)
+    if not found:
+        return asking.nobody(f"There is no agent {value}.", "agent", value)
+    launched = Thread.objects.filter(created_from_agent_id__in=found)
+    return beside(launched, by="pk", of="thread", excluding=asking.excluding)
 
 
 def goal(value: str, asking: Asking) -> Q:

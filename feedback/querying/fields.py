@@ -144,6 +144,7 @@ FIELDS: dict[str, QueryField] = {
         _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, digested=True),
         _named("failed", "A tool that returned an error.", "the name of a tool", conditions.failed, digested=True),
         _named("error", "The error that the turn ended with.", "an error code", conditions.error, digested=True),
+        _named("agent", "The agent that the thread was launched from.", "the name or id of an agent", conditions.agent),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
         _named(ID, "A report by its id, or all of a thread.", "the id of a report or a thread", conditions.identified),
         _named(ORG, "The org of the thread.", "the short name or id of an org", conditions.org),

@@ -36,6 +36,7 @@ SIDES = {
     "failed:echo": "INDEX rated_tool_failed (tool_name=?)",
     "is:due": "COVERING INDEX triage_snoozed (snoozed_until<?)",
     "has:fork": "(thread_id=?",
+    "agent:agt_01m8d4kz86e3kak4a3zd7arnqa": "(thread_id=?",
     "is:snoozed": "MULTI-INDEX OR",
     "hello": "INTEGER PRIMARY KEY (rowid=?)",
 }

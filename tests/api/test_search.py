@@ -116,6 +116,21 @@ def test_what_admins_keep_beside_a_report(found, who, reports):
     assert found("-has:label is:open") == "tools plain"
 
 
+def test_the_agent_that_a_thread_was_launched_from(found, api, who, reports):
+    """By name or id, also in the search of threads; of one that was deleted by its id."""
+    template = {"messages": [make.say("Hello")]}
+    agent = data_of(api("alice").post("agents", {"name": "Teller One", "request_template": template}))["agent_id"]
+    launched = Thread.objects.filter(pk__in=[reports["tools"].thread_id, reports["plain"].thread_id])
+    launched.update(created_from_agent_id=agent)
+    assert found('agent:"teller ONE"') == found(f"agent:{agent}") == "tools plain"
+    assert found('-agent:"Teller One" sentiment:negative') == "broken"
+    assert found("agent:nobody") == ""
+    threads = data_of(api("alice").get("threads?q=" + quote('agent:"Teller One"')))["items"]
+    assert [each["thread_id"] for each in threads] == [reports["tools"].thread.thread_id]
+    api("alice").request("DELETE", f"agents/{agent}")
+    assert found(f"agent:{agent}") == "tools plain" and found('agent:"Teller One"') == ""
+
+
 def test_a_snooze_until_it_happens_again_is_one(found, who, reports):
     beside(who, reports["plain"], snoozed_until_again=True)
     assert found("is:snoozed") == "plain"

@@ -103,6 +103,21 @@ def test_the_list_shows_the_agents_of_the_org_and_searches_them(browser_of: Brow
     get(client, "/agents/?q=%00", 400)
 
 
+def test_an_agent_leads_to_its_threads_and_admins_to_the_reports_about_them(browser_of: Browser, who: People) -> None:
+    held = opening(who.alice)
+    add_member(who.acme, who.admin.user)
+
+    def leads(name: str) -> dict[str, str]:
+        links = get(browser_of(name), path(held)).one("section", aria_labelledby="more").all("a")
+        return {link.words: link["href"] for link in links}
+
+    threads = {"Threads launched from it": f"/threads/?q=agent:{held.agent_id}"}
+    assert leads("alice") == threads
+    href = f"/feedback/?q=agent%3A{held.agent_id}"
+    assert leads("admin") == {**threads, "Reports about their answers": href}
+    assert "There is no" not in get(browser_of("admin"), href).one("main").words
+
+
 def test_everything_a_start_request_can_say_can_be_written(browser_of: Browser, who: People) -> None:
     """G1: by names and in plain words where there are any."""
     held, client = skill(who.alice), browser_of("alice")

@@ -101,6 +101,10 @@ class Thread(models.Model):
             models.Index(fields=["org", "visibility", "-created", "-id"], name="thread_shared"),
             models.Index(fields=["org", "-created", "-id"], name="thread_of_org"),
             models.Index(fields=["-created", "-id"], name="thread_all"),
+            # The threads of an agent, for lists and for the desk.
+            models.Index(
+                fields=["created_from_agent_id"], condition=Q(created_from_agent_id__isnull=False), name="thread_agent"
+            ),
             # Lookup by the original id of an imported thread.
             models.Index(fields=["import_id"], condition=Q(import_id__isnull=False), name="thread_import_id"),
         ]
