@@ -56,7 +56,7 @@ def written_html(text: str) -> SafeString:
     People paste logs and type `2*3*4`: read as Markdown, their lines run together and their marks vanish. A long text
     is folded after its beginning.
     """
-    beginning, rest = _cut(whole_characters(text).strip("\n"), WRITTEN_LIMIT)
+    beginning, rest = _cut(whole_characters(text).replace("\r\n", "\n").strip("\n"), WRITTEN_LIMIT)
     said, at = [], 0
     for found in _FENCED.finditer(beginning):
         said += [_written(beginning[at : found.start()]), escape(found["code"]).join(_CODE)]

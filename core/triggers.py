@@ -37,9 +37,11 @@ class Triggers:
         """
         if not self.tables.issubset(connection.introspection.table_names()):
             return
-        if not signal.get("plan", True) and self._are_installed():
-            return
         with connection.cursor() as cursor:
+            if self.index and connection.vendor != "sqlite":
+                cursor.execute(f"CREATE INDEX IF NOT EXISTS {self.index}")
+            if not signal.get("plan", True) and self._are_installed(cursor):
+                return
             if connection.vendor == "sqlite":
                 for name, body in self.sqlite.items():
                     cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
@@ -51,17 +53,14 @@ class Triggers:
                     f"AS $${_FUNCTION.format(body=body)}$$"
                 )
                 cursor.execute(f"CREATE OR REPLACE TRIGGER {name} {when} EXECUTE FUNCTION {name}()")
-            if self.index:
-                cursor.execute(f"CREATE INDEX IF NOT EXISTS {self.index}")
 
-    def _are_installed(self) -> bool:
+    def _are_installed(self, cursor: Any) -> bool:
         if connection.vendor == "sqlite":
             wanted = {name: _CREATE.format(name=name, body=body) for name, body in self.sqlite.items()}
         else:
             wanted = {name: _FUNCTION.format(body=body) for name, (_, body) in self.postgres.items()}
-        with connection.cursor() as cursor:
-            cursor.execute(_INSTALLED[connection.vendor])
-            return wanted.items() <= dict(cursor.fetchall()).items()
+        cursor.execute(_INSTALLED[connection.vendor])
+        return wanted.items() <= dict(cursor.fetchall()).items()
 
     def remove(self, **signal: Any) -> None:
         """Remove the triggers on SQLite, before a migration that changes something."""

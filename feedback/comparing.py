@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
+from unicodedata import normalize
 
 from django.db import connection
 from django.db.models import Max
@@ -26,6 +27,10 @@ EACH = 60
 """Most candidates of each kind."""
 _WORDS = 12
 """Most words of a report that are searched for."""
+_PAIRS = 36
+"""The same for notes in a script without spaces: a sentence has three times as many pairs of letters as words."""
+_GRAMMAR = re.compile("[\u3041-\u3096]")
+"""Hiragana, in which Japanese writes endings and particles; what a note is about is in its other letters."""
 _LETTERS = 2
 """Shorter words say nothing; in scripts without spaces, as many letters are compared as one word."""
 _SNOOZED = 500
@@ -151,7 +156,8 @@ def _common_words(one: Facts, other: Facts, weights: Mapping[str, float]) -> dic
 
 def telling(one: Facts) -> tuple[dict[str, float], set[int]]:
     """The weights of a report's significant words, and the newest reports that contain one of them."""
-    wanted = sorted(one.words, key=lambda word: (-len(word), word))[:_WORDS]
+    words = sorted(one.words, key=lambda word: (-len(word), bool(_GRAMMAR.search(word)), word))
+    wanted = words[:_WORDS] if len(words[0:1] and words[0]) > _LETTERS else words[:_PAIRS]
     top = UserFeedback.objects.aggregate(top=Max("pk"))["top"] or 1
     # Row ids replace a count, which would scan; with few reports, gaps between ids would distort it, so they are
     # counted.
@@ -203,7 +209,7 @@ def _words(notes: str | None) -> dict[str, str]:
     ends, each two letters in a row are one.
     """
     found: dict[str, str] = {}
-    for written in fulltext.split(notes or ""):
+    for written in fulltext.split(normalize("NFC", notes or "")):
         parts = fulltext.plain(written).split()
         found |= {word: word if parts[1:] else written for word in parts if len(word) > _LETTERS and word not in _STOP}
         found |= {one + other: one + other for one, other in pairwise(parts) if len(one + other) == _LETTERS}

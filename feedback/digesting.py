@@ -3,6 +3,7 @@
 Rating must be fast, so the database only marks the report as undigested. The scheduler runs the digest every few
 seconds, and queries that need it run it first, so that they find the newest reports. An answer that was rated during
 its turn stays marked and is digested again when the turn has ended, because only then its error is known.
+Of a report whose notes changed, only the words are indexed again.
 """
 
 import json
@@ -82,12 +83,12 @@ def _index_changed(limit: int) -> None:
 
 
 def catch_up(batches: int = 100) -> int:
-    """Digest all waiting reports, in limited batches; returns how many."""
+    """Digest all new and changed reports, in limited batches; returns how many new ones."""
     done = 0
     for _ in range(batches):
         found = digest()
         done += found
-        if found < BATCH:
+        if found < BATCH and not _ANY_REWORDED.rows():
             break
     return done
 

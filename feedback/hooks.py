@@ -9,7 +9,7 @@ from core import jobs
 from core.actor import Actor
 from core.paging import counted
 from feedback import capture, marking, mentioning
-from feedback.checks import judging, pages_judging
+from feedback.checks import judging, screen
 from feedback.models import CheckRun, UserFeedback
 from feedback.presenting import href
 from threads import hooks as threads_hooks
@@ -58,7 +58,7 @@ def register() -> None:
         report=marking.report,
         reports_of_agent=reports_of_agent,
         runs=runs_of_checks,
-        run_panel=pages_judging.panel_of,
+        run_panel=screen.panel_of,
         fork_left=fork_left,
         deleted=deleted,
     )

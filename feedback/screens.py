@@ -240,9 +240,11 @@ def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
         return
     yield HistoryLine(check.created_by.display_name, "created its check", check.created)
     batches = CheckBatch.objects.filter(runs__of=check.pk, ended_at__isnull=False).select_related("created_by")
-    passed = Count("runs", filter=Q(runs__verdict=CheckRun.Verdict.PASSED))
-    for batch in batches.annotate(total=Count("runs"), passed=passed).order_by("-pk")[:BATCHES]:
-        said = f"ran its check: {batch.passed} of {batch.total} passed"
+    counts = {name: Count("runs", filter=Q(runs__verdict=name)) for name in CheckRun.Verdict.values}
+    counts["undecided"] = Count("runs", filter=Q(runs__verdict=None))
+    for batch in batches.annotate(**counts).order_by("-pk")[:BATCHES]:
+        found = [f"{getattr(batch, name)} {name}" for name in counts if getattr(batch, name)]
+        said = f"ran its check: {', '.join(found)}"
         href = reverse("feedback:batch", args=[batch.batch_id])
         yield HistoryLine(batch.created_by.display_name, said, batch.created, href=href, link="batch")
 

@@ -19,7 +19,6 @@ from feedback.deciding import (
     AGAIN,
     FOLLOW,
     RENAME,
-    REPLY_COLUMNS,
     RETRACT,
     UNDO,
     Decision,
@@ -58,7 +57,7 @@ _FINAL = {
     RENAME.name: "To undo a renaming, rename the label back. A merge cannot be undone.",
 }
 """Verbs in history that cannot be undone, and why."""
-_WHOLE = frozenset({"resolved", *REPLY_COLUMNS})
+_WHOLE = frozenset({"resolved", "public_status", "public_reply"})
 """If one of these columns was changed since, nothing of its change is undone."""
 _HEAVY = [f"feedback__thread__{column}" for column in Thread.HEAVY]
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id", "replied_at"})

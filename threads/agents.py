@@ -16,7 +16,7 @@ from core.errors import Conflict, InvalidRequest, NotFound
 from core.names import name_kept
 from threads import client_tools, goals, turns
 from threads.models import Agent, Thread
-from threads.wire import StartIn, ThreadOut
+from threads.wire import MAX_PROMPT, StartIn, ThreadOut
 from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
 
 PLACEHOLDER = re.compile(r"\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}")
@@ -57,7 +57,9 @@ class PromptNow:
 def prompt_now(thread: Thread) -> PromptNow | None:
     """The prompt of the agent that a thread was launched from; None if it was not launched.
 
-    Raises `NotFound` if the agent is gone. Everyone who may read the thread may see the agent: it is of the same org.
+    For whoever may rerun the thread; a platform admin may, without being able to open the agent. Raises `NotFound` if
+    the agent is gone, `InvalidRequest` if the prompt is longer than one may be: values and template may have been made
+    for each other.
     """
     if not thread.created_from_agent_id:
         return None
@@ -68,7 +70,10 @@ def prompt_now(thread: Thread) -> PromptNow | None:
     defaults = {each["name"]: each["default"] for each in agent.variables if each.get("default") is not None}
     values = defaults | (thread.launch_values or {})
     prompt = agent.request_template.get("system_prompt") or ""
-    unknown = tuple(name for name in PLACEHOLDER.findall(prompt) if name not in values)
+    names = PLACEHOLDER.findall(prompt)
+    if len(prompt) + sum(len(values.get(name, "")) for name in names) > MAX_PROMPT:
+        raise InvalidRequest.of("prompt", f"makes the system prompt longer than {MAX_PROMPT:,} characters")
+    unknown = tuple(name for name in names if name not in values)
     return PromptNow(agent, PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), prompt), unknown)
 
 

@@ -39,7 +39,8 @@ def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
     except InvalidRequest as problem:
         if "system_prompt" not in form:
             raise
-        context = {**_context(actor, thread, form), "prompt": form["system_prompt"], "wrong": forms.reason(problem)}
+        typed = {"prompt": form["system_prompt"], "wrong": forms.reason(problem), "agent": "", "unknown": ()}
+        context = {**_context(actor, thread, form), **typed}
         return render(request, "threads/rerun.html", context, status=400)
     notes.success(request, "This private fork is yours. The same request is being rerun.", extra_tags="running")
     place = f"#m{made.forked_from_message_sequence_num}"
@@ -68,9 +69,10 @@ def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object
     report = hooks.feedback.report(actor, thread.pk, index)
     prompt = thread.system_prompt or ""
     now = None
-    with suppress(NotFound):
+    with suppress(NotFound, InvalidRequest):
         now = agents.prompt_now(thread)
-    is_latest = now is not None and given.get("prompt") == "latest"
+    unknown = now.unknown if now else ()
+    is_latest = now is not None and not unknown and given.get("prompt") == "latest"
     return {
         "thread_id": thread.thread_id,
         "title": thread.title or "Untitled",
@@ -79,7 +81,8 @@ def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object
         "asked": opening("\n".join(block.get("text") or "" for block in asked.blocks), _REQUEST_LENGTH),
         "report": report,
         "prompt": now.text if now and is_latest else prompt,
-        "agent": now.agent if now and now.text.strip() != prompt.strip() else None,
+        "agent": now.agent.name if now and not unknown and now.text.strip() != prompt.strip() else "",
+        "unknown": unknown[:1],
         "is_latest": is_latest,
         "profiles": profiles.all_profiles(),
         "chosen": {name: given.get(name, "") for name in _CHOSEN},

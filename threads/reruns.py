@@ -26,7 +26,8 @@ def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "")
     """Fork a thread at the request that a message answers, and have it answered again with the options of `body`.
 
     The agent has the skills of the user who made the request. Raises `InvalidRequest` for a message without a request
-    before it and for an unknown profile.
+    before it, for an unknown profile, and for a latest prompt with a variable whose value is not known; `NotFound` for
+    one of an agent that is gone.
     """
     upto = forks.request_of(source, body.message_sequence_num)
     had = skills_of(actor, source, upto, is_latest=body.skills == "latest")

@@ -36,6 +36,7 @@ MAX_BLOCKS: Final = 5_000
 MAX_RESULTS: Final = 1_000
 MAX_INVOKED_SKILLS: Final = 20
 MAX_AVAILABLE_SKILLS: Final = 100
+MAX_PROMPT: Final = 1_000_000
 MAX_SKILL_CHARACTERS: Final = 4_000_000
 """Total length of the skill bodies in one list: a small request that names skills must not store gigabytes."""
 MAX_CLIENT_TOOLS: Final = 64
@@ -140,7 +141,7 @@ class ClientToolIn(Body):
     """JSON Schema of the arguments."""
 
 
-SystemPrompt = Annotated[str, StringConstraints(max_length=1_000_000)]
+SystemPrompt = Annotated[str, StringConstraints(max_length=MAX_PROMPT)]
 ClientTools = Annotated[list[ClientToolIn], Field(max_length=MAX_CLIENT_TOOLS)]
 
 

@@ -128,6 +128,13 @@ def readings(check: Check, wanted: list[dict[str, Any]]) -> dict[int, Reading]:
     return {run.pk: _read(run, wanted, until) for run in _open_to_expectations(check)}
 
 
+def undecided(batch_pk: int) -> QuerySet[CheckRun]:
+    """The runs of a batch that a person has to judge."""
+    return CheckRun.objects.filter(
+        batch=batch_pk, verdict=None, ended_at__isnull=False, fork__isnull=False, of__dropped_at=None
+    )
+
+
 def judge_anew(check: Check, found: Mapping[int, Reading], *, by: int) -> None:
     """Judge the latest batch's runs by a locked check's new expectations, except those that people judged.
 

@@ -1,33 +1,22 @@
 """Judging a run of a check: a panel beside the comparison of its answer, which leads to the next undecided run."""
 
 from django.contrib import messages as notes
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.authentication import admin_actor
 from accounts.naming import names_of
 from accounts.pages import signed_in
-from accounts.rights import require_admin
 from core import ids
-from core.actor import Actor
-from core.errors import DomainError, NotFound
+from core.errors import Conflict, InvalidRequest, NotFound
 from feedback.checks import judging, presenting, records, running
 from feedback.checks.expecting import spelled
 from feedback.models import CheckBatch, CheckRun
 from threads.models import Thread
 
-_WORDS = {"passed": "Passed", "failed": "Failed"}
-
-
-def panel_of(actor: Actor, thread: Thread) -> str:
-    """The address of the panel of a thread that is an ended run of a check; empty for others, and for non-admins."""
-    if not actor.is_admin:
-        return ""
-    key = _RUNS.filter(fork=thread.pk, ended_at__isnull=False).values_list("key", flat=True).first()
-    return reverse("feedback:run", args=[ids.RUN + key]) if key else ""
+_WORDS = {"passed": "Passed", "failed": "Failed", "expectations": "Judged by its expectations"}
+_HEAVY = [f"fork__{column}" for column in Thread.HEAVY]
 
 
 @signed_in
@@ -37,16 +26,16 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     actor = admin_actor(request)
     if request.method == "GET":
         is_part = bool(request.headers.get("HX-Request"))
-        return render(request, f"feedback/checks/{'_run' if is_part else 'run'}.html", _context(actor, run_id))
+        return render(request, f"feedback/checks/{'_run' if is_part else 'run'}.html", _context(run_id))
     verdict = request.POST.get("verdict", "")
+    if verdict not in _WORDS:
+        raise InvalidRequest(f"verdict: must be one of {', '.join(_WORDS)}")
     try:
-        judged = judging.judge(actor, run_id, verdict if verdict in _WORDS else None)
-    except NotFound:
-        raise
-    except DomainError as problem:
+        judged = judging.judge(actor, run_id, None if verdict == "expectations" else verdict)
+    except Conflict as problem:
         notes.warning(request, problem.message)
         return redirect("feedback:run", run_id)
-    notes.success(request, f"{_WORDS.get(verdict, 'Judged by its expectations')}: {judged.of.title}")
+    notes.success(request, f"{_WORDS[verdict]}: {judged.of.title}")
     return _ahead(judged.batch, after=judged.pk)
 
 
@@ -59,14 +48,14 @@ def first(request: HttpRequest, batch_id: str) -> HttpResponse:
 
 def _ahead(batch: CheckBatch, *, after: int = 0) -> HttpResponse:
     """Lead to the next undecided run, from one on, and then from the first; if there is none, to the batch."""
-    keys = _undecided(batch.pk).exclude(pk=after).order_by("pk").values_list("fork__key", flat=True)
+    keys = judging.undecided(batch.pk).exclude(pk=after).order_by("pk").values_list("fork__key", flat=True)
     key = keys.filter(pk__gt=after).first() or keys.first()
     return redirect("threads:compare", ids.THREAD + key) if key else redirect("feedback:batch", batch.batch_id)
 
 
-def _context(actor: Actor, run_id: str) -> dict[str, object]:
-    require_admin(actor)
-    found = _RUNS.filter(key=ids.key_of(run_id, ids.RUN) or "", fork__isnull=False).first()
+def _context(run_id: str) -> dict[str, object]:
+    rows = CheckRun.objects.select_related("of", "fork", "batch__created_by", "judged_by").defer(*_HEAVY)
+    found = rows.filter(key=ids.key_of(run_id, ids.RUN) or "", of__dropped_at=None, fork__isnull=False).first()
     if found is None:
         raise NotFound.of("run", run_id[:80])
     record = records.run_record(found)
@@ -74,12 +63,5 @@ def _context(actor: Actor, run_id: str) -> dict[str, object]:
         "run": presenting.line_of(record, names_of([record.judged_by])),
         "check_title": found.of.title,
         "expectations": [spelled(each) for each in found.of.expectations],
-        "left": _undecided(found.batch_id).exclude(pk=found.pk).count(),
+        "left": judging.undecided(found.batch_id).exclude(pk=found.pk).count(),
     }
-
-
-def _undecided(batch_pk: int) -> QuerySet[CheckRun]:
-    return _RUNS.filter(batch=batch_pk, verdict=None, ended_at__isnull=False, fork__isnull=False)
-
-
-_RUNS = records.RUNS.filter(of__dropped_at=None)

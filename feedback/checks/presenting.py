@@ -68,7 +68,7 @@ class RunLine(Marked):
     thread_id: str
     state: str
     lead: str
-    """`latest skills and prompt`; empty if those of the thread were used."""
+    """`latest skills`; empty if those of the thread were used."""
     skills: tuple[SkillLine, ...]
     more_skills: int
     """How many are not in `skills`."""
@@ -173,12 +173,6 @@ def typed_rows(kinds: Sequence[str], values: Sequence[str], were: Sequence[str])
     return tuple(Row(*line) for line in zip_longest(kinds, values, were, fillvalue=""))
 
 
-def latest_of(skills: str, prompt: str, *, one: str) -> str:
-    """What is the latest and not that of the thread: `latest skills and prompt`; `one` is the word for prompts."""
-    found = [word for word, choice in (("skills", skills), (one, prompt)) if choice == "latest"]
-    return f"latest {' and '.join(found)}" if found else ""
-
-
 def line_of(run: RunOut, names: Mapping[str, str], openable: Collection[str] = ()) -> RunLine:
     """A run for display; `names` and `openable` as in `card_of`."""
     is_over = run.ended_at is not None
@@ -188,7 +182,7 @@ def line_of(run: RunOut, names: Mapping[str, str], openable: Collection[str] = (
         run_id=run.run_id,
         thread_id=run.thread_id or "",
         state=(run.verdict or "undecided") if is_over else "running" if run.thread_id else "waiting",
-        lead=latest_of(run.skills, run.prompt, one="prompt"),
+        lead="latest skills" if run.skills == "latest" else "",
         skills=tuple(
             SkillLine(each.name, each.version, each.skill_id if each.skill_id in openable else "") for each in shown
         ),

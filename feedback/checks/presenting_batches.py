@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from core.rendering import took
 from core.templatetags.ui import thousands
-from feedback.checks.presenting import Marked, RunLine, latest_of
+from feedback.checks.presenting import Marked, RunLine
 from feedback.checks.wire import BatchHeadOut
 from threads.figures import dollars
 
@@ -104,7 +104,7 @@ def figures(now: BatchHeadOut, before: BatchHeadOut | None) -> tuple[Figure, ...
         ("Broken", lambda head: _number(head.broken)),
         ("Undecided", lambda head: _number(head.undecided)),
         ("Skills", lambda head: "latest" if head.skills == "latest" else "original"),
-        ("System prompt", lambda head: "latest" if head.prompt == "latest" else "original"),
+        ("System prompt", lambda head: "latest of agents" if head.prompt == "latest" else "original"),
         ("Tool calls", lambda head: "live" if head.tools == "live" else "recorded"),
         ("Model", lambda head: head.model_profile or "thread's own"),
         ("Time", _time),
@@ -117,7 +117,8 @@ def figures(now: BatchHeadOut, before: BatchHeadOut | None) -> tuple[Figure, ...
 
 def _choices(head: BatchHeadOut) -> str:
     chosen = (
-        latest_of(head.skills, head.prompt, one="prompts") or "original skills",
+        "latest skills" if head.skills == "latest" else "original skills",
+        "latest prompts of agents" if head.prompt == "latest" else "",
         "live calls" if head.tools == "live" else "",
         head.model_profile or "",
         f"{head.times} runs each" if head.times > 1 else "",

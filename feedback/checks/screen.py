@@ -4,15 +4,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from django.urls import reverse
+
 from accounts.models import User
 from catalogue import skills
+from core import ids
 from core.actor import Actor
-from feedback.checks import batches, keeping, presenting, presenting_batches, records
+from feedback.checks import batches, judging, keeping, presenting, presenting_batches, records
 from feedback.checks.batches import Compared
 from feedback.checks.presenting import CheckCard, RunLine
 from feedback.checks.presenting_batches import ComparedLine
-from feedback.models import Check, CheckBatch, UserFeedback
+from feedback.models import Check, CheckBatch, CheckRun, UserFeedback
 from threads import profiles
+from threads.models import Thread
 from threads.presenting.articles import Article
 
 LINES = 50
@@ -50,7 +54,7 @@ def cards(checks: Sequence[Check], *, reader: Actor | None = None) -> list[Check
 
 
 def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int) -> dict[str, Any]:
-    """The context of a batch's page from line `start` on, all checks or those that changed. Six queries at most."""
+    """The context of a batch's page from line `start` on, all checks or those that changed. Seven queries at most."""
     heads = batches.heads([batch, earlier] if earlier else [batch])
     checks = batches.compared(batch, earlier)
     counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)
@@ -58,6 +62,7 @@ def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, star
     return {
         "batch": presenting_batches.line_of_batch(heads[0], batch.created_by.display_name),
         "headline": presenting_batches.headline(heads[0], counts["failing"], counts["passing"]),
+        "to_judge": bool(heads[0].undecided) and judging.undecided(batch.pk).exists(),
         "figures": presenting_batches.figures(heads[0], heads[1] if earlier else None),
         "against": earlier.batch_id if earlier else "",
         "has_before": any(each.before for each in checks),
@@ -100,3 +105,12 @@ def _lines(checks: Sequence[Compared], now: CheckBatch) -> list[ComparedLine]:
         )
         for each in checks
     ]
+
+
+def panel_of(actor: Actor, thread: Thread) -> str:
+    """The address of the panel of a thread that is an ended run of a check; empty for others, and for non-admins."""
+    if not actor.is_admin:
+        return ""
+    rows = CheckRun.objects.filter(fork=thread.pk, of__dropped_at=None, ended_at__isnull=False)
+    key = rows.values_list("key", flat=True).first()
+    return reverse("feedback:run", args=[ids.RUN + key]) if key else ""

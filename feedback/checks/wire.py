@@ -93,7 +93,9 @@ class RunIn(Exact):
     skills: Literal["recorded", "latest"] = "recorded"
     """The skill versions of the original turn, or the latest ones."""
     prompt: Literal["recorded", "latest"] = "recorded"
-    """The system prompt of the thread, or the one that its agent has now, for threads launched from an agent."""
+    """The system prompt of the thread, or the one that its agent has now; forks and threads that were not launched from
+    an agent keep theirs.
+    """
     tools: Literal["recorded", "live"] = "recorded"
     """Whether tool calls return their recorded results or are executed."""
     model_profile: str | None = None

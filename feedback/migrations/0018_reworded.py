@@ -12,23 +12,11 @@ POSTGRES = """
     SELECT feedback_id FROM feedback_search WHERE octet_length(document::text) <> char_length(document::text)
     ON CONFLICT DO NOTHING
 """
-# The trigger's new body, so that there is no moment at which a report cannot be changed.
-REPLACE = """
-    CREATE OR REPLACE FUNCTION feedback_report_reworded() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO feedback_reworded (feedback_id) VALUES (new.id) ON CONFLICT DO NOTHING;
-        RETURN NULL;
-    END $$;
-    DROP FUNCTION feedback_words(text, "char");
-"""
 
 
 def make_plain(apps, schema_editor):
     """The index holds no accents, and letters of scripts without spaces as words."""
-    if schema_editor.connection.vendor == "sqlite":
-        schema_editor.execute(SQLITE)
-    else:
-        schema_editor.execute(POSTGRES)
-        schema_editor.execute(REPLACE)
+    schema_editor.execute(SQLITE if schema_editor.connection.vendor == "sqlite" else POSTGRES)
 
 
 class Migration(migrations.Migration):
@@ -44,5 +32,7 @@ class Migration(migrations.Migration):
                 ('feedback', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='reworded', serialize=False, to='feedback.userfeedback')),
             ],
         ),
-        migrations.RunPython(make_plain, migrations.RunPython.noop),
+        # Not reversible: the triggers of this version write to the table. PostgreSQL's function `feedback_words` stays,
+        # because processes of the version before use it until they are restarted.
+        migrations.RunPython(make_plain),
     ]

@@ -114,7 +114,8 @@ def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
                 Org.objects.order_by("slug"), "slug", ("feedback_userfeedback", "org_id", "org_id, id DESC"), counting
             )
         case "agent":
-            return [(name, None) for name in Agent.objects.order_by("name").values_list("name", flat=True)[:_OFFERED]]
+            agents = Agent.objects.order_by("name").values_list("name", flat=True).distinct()
+            return [(name, None) for name in agents[:_OFFERED]]
         case "model" | "error" | "tool":
             model, column = _COLUMNS[name]
             if not counting:

@@ -4,7 +4,7 @@ Settling checks whether an event still holds and who may receive it, and creates
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -41,8 +41,8 @@ from threads.models import Thread
 logger = logging.getLogger("heddle.webhooks")
 SETTLE = "feedback.settle"
 DELIVER = "feedback.deliver"
-_TOLD_OF = {UPDATED: {"admin_label", "admin_note"}, REPLIED: {"public_status", "public_reply"}}
-"""The columns of a report that an event of triage tells of."""
+_TOLD_OF = {UPDATED: ("admin_label", "admin_note", "resolved"), REPLIED: ("public_status", "public_reply")}
+"""The columns of a report that the message of an event of triage contains."""
 
 
 def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool = False) -> None:
@@ -196,17 +196,36 @@ def _still_holds(event: WebhookEvent) -> bool:
 
 
 def _was_taken_back(event: WebhookEvent) -> bool:
-    """Whether all that it would tell is as it was when the report was last told of, or before its first such event."""
-    told = _of_report(event).filter(is_told=True, pk__lt=event.pk).order_by("-pk").first()
-    untold = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=told.pk if told else 0)
-    begin = untold.order_by("pk").values_list("at", flat=True)[0]
-    history = TriageChange.objects.filter(feedback=event.report_id)
-    first = history.filter(at__lte=begin).order_by("-pk").first()  # written just before the event
-    changes = list(history.filter(pk__gte=first.pk).order_by("pk")) if first else []
+    """Whether all that it would tell is as it was before it, and as each message said that was sent since.
+
+    A message says what is so when its event is settled, and one of another kind may have told of a label that was taken
+    back afterwards.
+    """
     columns = _TOLD_OF[event.name]
-    before = {column: change.before[column] for change in reversed(changes) for column in columns & change.after.keys()}
-    after = {column: change.after[column] for change in changes for column in columns & change.after.keys()}
-    return bool(before) and before == after
+    sent = _of_report(event).filter(is_told=True, pk__lt=event.pk).exclude(name__in=OUTCOMES)
+    sent = sent.filter(name=REPLIED) if event.name == REPLIED else sent.exclude(name=REPLIED)
+    same = sent.filter(name=event.name).order_by("-pk").first()
+    untold = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=same.pk if same else 0)
+    history = TriageChange.objects.filter(feedback=event.report_id)
+    # The change of an event is written just before it.
+    first = history.filter(at__lte=untold.order_by("pk").values_list("at", flat=True)[0]).order_by("-pk").first()
+    if first is None:
+        return False
+    since = sent.filter(settled_at__gte=same.settled_at if same else first.at).values_list("settled_at", flat=True)
+    places = [Q(pk__gte=first.pk), *(Q(at__gt=moment) for moment in since)]
+    befores = [_first_values(history.filter(place), columns) for place in places]
+    now = _last_values(history.filter(pk__gte=first.pk), columns)
+    return bool(now) and all(now[column] == value for before in befores for column, value in before.items())
+
+
+def _first_values(changes: QuerySet[TriageChange], columns: Collection[str]) -> dict[str, Any]:
+    """What these columns were before the changes, as far as those changed them."""
+    return {name: each.before[name] for each in changes.order_by("-pk") for name in columns if name in each.after}
+
+
+def _last_values(changes: QuerySet[TriageChange], columns: Collection[str]) -> dict[str, Any]:
+    """What these columns are after the changes, as far as those changed them."""
+    return {name: each.after[name] for each in changes.order_by("pk") for name in columns if name in each.after}
 
 
 def _was_told(event: WebhookEvent) -> bool:

@@ -113,6 +113,12 @@ def test_a_run_whose_prompt_cannot_be_made_says_why(api, who):
     broken = run()
     assert (broken["verdict"], broken["thread_id"]) == ("broken", None)
     assert "the value of who in the system prompt of teller is not known" in broken["problem"]
+    Thread.objects.update(launch_values={"who": "x" * 10_000})
+    template = {**agent["request_template"], "system_prompt": "{{who}}" * 10_000}
+    body = {"request_template": template, "variables": agent["variables"]}
+    data_of(api("alice").put(f"agents/{agent['agent_id']}", body))
+    assert "makes the system prompt longer than 1,000,000 characters" in run()["problem"]
+    assert api("alice").get(f"threads/{check['thread_id']}").status_code == 200
     api("alice").request("DELETE", f"agents/{agent['agent_id']}")
     assert run()["problem"] == "The agent that this thread was launched from is gone."
     path = f"threads/{check['thread_id']}/rerun"

@@ -86,7 +86,7 @@ def test_one_word_alone_makes_no_two_reports_alike(rate, like):
 @pytest.mark.parametrize(
     ("one", "other", "reason"),
     [
-        ("Die Rückerstattung der Kanus", "KANUS: Ruckerstattung fehlt", "both say kanus and rückerstattung"),
+        ("Die Ru\u0308ckerstattung der Kanus", "KANUS: Ruckerstattung fehlt", "both say kanus and rückerstattung"),
         ("GPT退款没有到账", "我的GPT退款在哪里", "both say gpt and 退款"),
         ("払い戻しがまだです", "払い戻しはいつですか", "both say です and 払い戻し"),
     ],
@@ -96,6 +96,19 @@ def test_words_are_compared_in_every_script(rate, like, one, other, reason):
     for number in range(9):
         rate("bob", notes=f"Number {number}", sentiment="positive")
     assert like(said) == [(alike.feedback_id, [reason])]
+
+
+def test_a_whole_complaint_in_a_script_without_spaces_is_compared(rate, like):
+    """By what it is about, not by its endings and particles, which come first in the alphabet."""
+    said = rate(
+        "alice",
+        notes="先週の予約をキャンセルしたのに、まだ返金されていません。担当者に連絡しても返事がなく、とても困っています。",
+    )
+    alike = rate("bob", notes="返金されていません。いつになりますか。")
+    for number in range(9):
+        rate("bob", notes=f"とても役に立ちました、ありがとうございます。{number}", sentiment="positive")
+    [(found, [reason])] = like(said)
+    assert found == alike.feedback_id and "返金" in reason
 
 
 def test_words_that_everybody_says_explain_nothing(rate, like):

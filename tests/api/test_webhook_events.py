@@ -221,6 +221,37 @@ def test_a_label_that_was_taken_back_is_not_told(api, who, thread, sent, is_told
     assert [message["data"]["admin_note"] for _, message in sent] == [*["New."] * is_told, "Newer."]
 
 
+def test_a_label_that_another_message_told_of_is_corrected_when_it_is_taken_back(api, who, thread, sent):
+    """The resolution is told with the label that the report has then."""
+    admin, report = api("admin"), make.rating(who.bob, thread)
+    hooks.endpoint(admin, URL, "feedback.updated", "feedback.resolved")
+    resolved(report, who)
+    with later(20 / 60):
+        body = {"verb": "label", "arguments": {"add": ["loses count"]}}
+        acted = data_of(admin.post(f"admin/feedback/{report.feedback_id}/actions", body))
+    with later(31 / 60):
+        hooks.work()
+        data_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))
+    with later(2):
+        hooks.work()
+    assert types(sent) == ["feedback.resolved", "feedback.updated"]
+    assert [message["data"]["admin_label"] for _, message in sent] == ["loses count", None]
+
+
+def test_an_undone_reply_is_not_told_again_whatever_else_was_told_since(api, who, thread, sent):
+    admin, report = api("admin"), make.rating(who.bob, thread)
+    hooks.endpoint(admin, URL, "feedback.replied", "feedback.resolved")
+    replied(admin, report.feedback_id, public_reply="It is mended.")
+    with later():
+        hooks.work()
+        other = replied(admin, report.feedback_id, public_reply="It is not.")
+        resolved(report, who)
+        data_of(admin.post("admin/feedback/undo", {"action_id": other["action_id"]}))
+    with later(2):
+        hooks.work()
+    assert types(sent) == ["feedback.replied", "feedback.resolved"]
+
+
 def retract(api, thread):
     data_of(api("bob").request("DELETE", f"threads/{thread.thread_id}/messages/1/feedback"))
 

@@ -60,6 +60,7 @@ def test_what_a_person_wrote_stays_as_it_was_written() -> None:
     typed = "Three things:\n  # no heading\n* 2*3*4 <b>\n\n[a](b)"
     [shown] = re.findall('<p class="written">(.*)</p>', written_html(typed), re.DOTALL)
     assert unescape(shown) == typed
+    assert written_html("a\r\n```\r\nb\r\n```\r\nc") == written_html("a\n```\nb\n```\nc")
     html = written_html("Fails:\n\n```python\nprint(1 < 2)\n\n  x\n```\nHelp\n~~~\nopen")
     assert html == (
         '<p class="written">Fails:</p><pre tabindex="0"><code>print(1 &lt; 2)\n\n  x\n</code></pre>'

@@ -31,7 +31,8 @@ def places(heddle: Heddle) -> dict[str, str]:
     heddle.start("alice", "Go on. [[words 5000]] [[pace 0.2]]", wait=False)
     reports = heddle.call("admin", "GET", f"admin/feedback?thread_id={rich}")["items"]
     check = heddle.call("admin", "PUT", f"admin/feedback/{reports[1]['feedback_id']}/check", {})["check_id"]
-    heddle.call("admin", "POST", f"admin/checks/{check}/runs", {"times": 3})
+    batch = heddle.call("admin", "POST", f"admin/checks/{check}/runs", {"times": 3})["batch_id"]
+    run = heddle.call("admin", "GET", f"admin/checks/batches/{batch}?wait=30")["runs"][0]
     waiting = heddle.start(
         "alice",
         "[[call remember {}]]",
@@ -41,6 +42,9 @@ def places(heddle: Heddle) -> dict[str, str]:
         "rich": rich,
         "last": str(last),
         "report": reports[0]["feedback_id"],
+        "batch": batch,
+        "run": run["run_id"],
+        "rerun": run["thread_id"],
         "waiting": waiting,
         "skill": written_skill(heddle),
         "agent": written_agent(heddle),
@@ -189,6 +193,9 @@ SCREENS = {
         "/feedback/insight/",
         "/feedback/insight/?q=colour:red",
         "/feedback/checks/",
+        "/feedback/checks/batches/{batch}/",
+        "/feedback/checks/runs/{run}/",
+        "/threads/{rerun}/compare/",
         "/feedback/?q=&item={report}&pane=report&check=1",
     ],
     None: ["/signin/", "/nowhere/"],

@@ -301,6 +301,9 @@ def test_the_prompt_that_the_agent_has_now_is_offered(
     assert page.id("system_prompt").text == "Be brief to Ann."
     [link] = [each["href"] for each in page.all("a") if "prompt=latest" in each["href"]]
     assert get(client, form + link).id("system_prompt").text == "Be kind to Ann."
+    Thread.objects.update(launch_values=None)  # as before they were kept
+    page = get(client, form + link)
+    assert page.id("system_prompt").text == "Be brief to Ann." and "needs a value for name" in page.words
     data_of(api("alice").request("DELETE", f"agents/{agent['agent_id']}"))
     assert get(client, form + link).id("system_prompt").text == "Be brief to Ann."
 
