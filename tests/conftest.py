@@ -15,6 +15,7 @@ from django.core import signals
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.management import call_command
 from django.db import close_old_connections, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.test.client import ClientHandler, closing_iterator_wrapper
@@ -102,6 +103,22 @@ def static_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """
     with override_settings(STATIC_ROOT=tmp_path_factory.mktemp("static"), WHITENOISE_AUTOREFRESH=True):
         call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=LEFT_OUT)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_connection() -> Iterator[None]:
+    """The end of a request closes no connection that a test is in the middle of: a stream that an earlier test left is
+    ended whenever Python collects it.
+    """
+    tidy_up = BaseDatabaseWrapper.close_if_unusable_or_obsolete
+
+    def tidied_up(self: BaseDatabaseWrapper) -> None:
+        if not self.in_atomic_block:
+            tidy_up(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseDatabaseWrapper, "close_if_unusable_or_obsolete", tidied_up)
         yield
 
 
