@@ -64,6 +64,11 @@ def written_html(text: str) -> SafeString:
     return vouched("".join([*said, _written(beginning[at:]), _remainder(rest)]))
 
 
+def is_shown_whole(text: str) -> bool:
+    """Whether `written_html` shows a text in one piece: it has no code between fences, and is not folded."""
+    return len(text) <= WRITTEN_LIMIT and not _FENCED.search(text)
+
+
 def whole_characters(text: str) -> str:
     """The text with lone surrogates replaced; they cannot be encoded."""
     return _SURROGATES.sub("\ufffd", text)

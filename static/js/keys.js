@@ -154,7 +154,6 @@ function free() {
 
 const tell = (words) => say((one("#told").textContent = words || "No more reports."));
 
-// A list is one Tab stop.
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 

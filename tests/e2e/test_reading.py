@@ -88,6 +88,21 @@ def test_an_answer_and_its_code_are_taken_along_by_a_click(heddle: Heddle, visit
     expect(page.locator("#m1 button:visible")).to_have_count(0)
 
 
+@pytest.mark.parametrize("said", ["Two  lines:\n  * and <b>marks</b>", "See\n\n```\ncode\n```\n\nwhat it says."])
+def test_what_somebody_wrote_is_copied_as_it_was_written(
+    heddle: Heddle, visit: Callable[..., Visit], said: str
+) -> None:
+    thread_id = heddle.start("alice", said)
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.hover("#m0")
+    page.click("#m0 .msg-by .copy")
+    expect(page.locator("#said")).to_have_text("Copied")
+    page.locator("#say").fill("")
+    page.keyboard.press("Control+V")
+    expect(page.locator("#say")).to_have_value(said)
+
+
 def test_the_rated_answer_is_taken_along_from_the_desk(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     """Also its code, whatever else stands in that part of the page."""
     thread_id = answered(heddle, CODE)

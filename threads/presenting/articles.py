@@ -6,7 +6,7 @@ from typing import Literal
 
 from django.utils.safestring import SafeString
 
-from core.rendering import MARKDOWN_LIMIT
+from core.rendering import MARKDOWN_LIMIT, is_shown_whole
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.words import Word
 
@@ -168,6 +168,12 @@ class Article:
         said = [part.text.strip() for part in self.parts if isinstance(part, Prose) and not part.is_note]
         text = "\n\n".join(said) if self.acts or self.voice == "person" else ""
         return text if len(text) <= MARKDOWN_LIMIT else ""
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether it is shown letter for letter in one piece, which can be copied from the page."""
+        said = [part.text for part in self.parts if isinstance(part, Prose)]
+        return self.voice == "person" and len(said) == 1 and is_shown_whole(said[0])
 
     @property
     def calls(self) -> tuple[Call, ...]:
