@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -74,6 +74,8 @@ class Comparison:
     """The report that the fork investigates, for readers who handle reports."""
     panel: str = ""
     """The address of the panel to judge it, if it is a run of a check."""
+    rest: range = range(0)
+    """The later messages of the source, to which a fork that only answers again has no counterpart."""
 
 
 def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
@@ -92,6 +94,9 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
     left, right = (_from(articles, place + 1 if is_alike else same) for articles in whole)
     if is_alike:  # the fork has no counterpart for later messages of the source
         left = [article for article in left if article.covers[0] < same]
+    elif right and all(article.voice == "agent" for article in right):  # it only answered the same request again
+        left = list(takewhile(lambda article: article.voice == "agent", left)) or left
+    end = left[-1].covers[-1] + 1 if left else len(shown[0].messages)
     return Comparison(
         source=_side(actor, shown[0], same, left),
         fork=_side(actor, shown[1], same, right),
@@ -102,6 +107,7 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
         request=_request(whole[0], left, right),
         report=hooks.feedback.report(actor, source.pk, place),
         panel=hooks.feedback.run_panel(actor, fork),
+        rest=range(end, len(shown[0].messages)),
     )
 
 
@@ -189,7 +195,7 @@ def _side(actor: Actor, shown: screens.Screen, same: int, articles: Sequence[Art
     thread = shown.thread
     covered = range(articles[0].covers[0], articles[-1].covers[-1] + 1) if articles else range(0)
     errors = sum(call.outcome.key == "error" for article in articles for call in article.calls)
-    goals = [goal for goal in shown.goals if goal.index >= same]
+    goals = [goal for goal in shown.goals if goal.index >= same and (not covered or goal.index < covered.stop)]
     facts = [counted(len(covered), "message")]
     if may(actor, thread, Right.FIGURES):
         facts += _used([each for each in figures.of_turns(thread.pk) if each.answer_idx in covered])

@@ -14,7 +14,7 @@ from tests.pages.dom import get
 from tests.people import People, Person
 from threads import forks, reading, reruns, turns
 from threads.access import thread_for
-from threads.models import Thread
+from threads.models import Block, Thread
 from threads.wire import RerunIn, ToolResultsIn
 
 Browser = Callable[[str | None], Client]
@@ -92,6 +92,21 @@ def test_a_rerun_is_compared_by_the_skills_that_the_answer_had(browser_of: Brows
     assert [link["href"].partition("?")[2] for link in rows.all("a")] == ["version=1", "version=2"]
     assert get(browser_of("alice"), rows.all("a")[0]["href"]).one("h1").words == "weaving"
     assert get(browser_of("admin"), address(fork)).one("table").none("a"), "it is alice's own"
+
+
+def test_an_answer_stands_beside_an_answer_and_not_beside_all_that_came_later(browser_of: Browser, who: People) -> None:
+    """A rerun with another answer: what the source went on to say is a link away."""
+    source = make.thread(who.alice, "Hello")
+    for words in ("And then?", "Thanks."):
+        source = make.send(who.alice, source, words)
+    body = RerunIn(message_sequence_num=1, system_prompt="Other.")
+    fork = thread_for(who.alice.actor, reruns.rerun(who.alice.actor, source, body).thread_id)
+    make.run_turns(fork)
+    Block.objects.filter(thread=fork, idx=1).update(text="Something else.")
+    page = get(browser_of("alice"), f"/threads/{fork.thread_id}/compare/").one("main")
+    assert "Something else." in page.words and "And then?" not in page.words and "Thanks." not in page.words
+    assert "The source goes on with 4 more messages." in page.words
+    assert page.one("a", href=f"/threads/{source.thread_id}/#m2").words == "goes on"
 
 
 def test_half_of_an_answer_is_not_the_answer_again(browser_of: Browser, who: People) -> None:
