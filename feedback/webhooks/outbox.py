@@ -41,8 +41,9 @@ from threads.models import Thread
 logger = logging.getLogger("heddle.webhooks")
 SETTLE = "feedback.settle"
 DELIVER = "feedback.deliver"
-_TOLD_OF = {UPDATED: ("admin_label", "admin_note", "resolved"), REPLIED: ("public_status", "public_reply")}
-"""The columns of a report that the message of an event of triage contains."""
+_TOLD_OF = {UPDATED: ("admin_label", "admin_note"), REPLIED: ("public_status", "public_reply")}
+"""The columns of a report that an event of triage tells of."""
+_STATE = ("resolved",)
 
 
 def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool = False) -> None:
@@ -211,11 +212,14 @@ def _was_taken_back(event: WebhookEvent) -> bool:
     first = history.filter(at__lte=untold.order_by("pk").values_list("at", flat=True)[0]).order_by("-pk").first()
     if first is None:
         return False
-    since = sent.filter(settled_at__gte=same.settled_at if same else first.at).values_list("settled_at", flat=True)
-    places = [Q(pk__gte=first.pk), *(Q(at__gt=moment) for moment in since)]
-    befores = [_first_values(history.filter(place), columns) for place in places]
-    now = _last_values(history.filter(pk__gte=first.pk), columns)
-    return bool(now) and all(now[column] == value for before in befores for column, value in before.items())
+    since = sent.filter(settled_at__gte=same.settled_at if same else first.at).order_by("settled_at")
+    moments = list(since.values_list("settled_at", flat=True))
+    befores = [_first_values(history.filter(pk__gte=first.pk), columns)]
+    befores += [_first_values(history.filter(at__gt=moment), columns) for moment in moments]
+    if event.name == UPDATED and moments:  # resolving has messages of its own, which may have cancelled each other out
+        befores.append(_first_values(history.filter(at__gt=moments[-1]), _STATE))
+    now = _last_values(history, (*columns, *_STATE))
+    return bool(befores[0]) and all(now[column] == value for before in befores for column, value in before.items())
 
 
 def _first_values(changes: QuerySet[TriageChange], columns: Collection[str]) -> dict[str, Any]:

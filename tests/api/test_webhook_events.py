@@ -238,6 +238,23 @@ def test_a_label_that_another_message_told_of_is_corrected_when_it_is_taken_back
     assert [message["data"]["admin_label"] for _, message in sent] == ["loses count", None]
 
 
+def test_a_label_that_was_taken_back_after_a_resolution_is_not_told(api, who, thread, sent):
+    """The resolution lies between what was told last and the label, and is told by itself."""
+    admin, report = api("admin"), make.rating(who.bob, thread)
+    hooks.endpoint(admin, URL, "feedback.updated", "feedback.resolved")
+    hooks.triaged(report.feedback_id, who.admin, admin_label="kept")
+    with later():
+        hooks.work()
+        resolved(report, who)
+        body = {"verb": "label", "arguments": {"add": ["loses count"]}}
+        acted = data_of(admin.post(f"admin/feedback/{report.feedback_id}/actions", body))
+        data_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))
+    with later(2):
+        hooks.work()
+    assert types(sent) == ["feedback.updated", "feedback.resolved"]
+    assert not WebhookEvent.objects.filter(settled_at=None).exists()
+
+
 def test_an_undone_reply_is_not_told_again_whatever_else_was_told_since(api, who, thread, sent):
     admin, report = api("admin"), make.rating(who.bob, thread)
     hooks.endpoint(admin, URL, "feedback.replied", "feedback.resolved")
