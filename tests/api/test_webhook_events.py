@@ -606,6 +606,47 @@ def test_who_follows_the_events_knows_whether_a_report_is_open(api, who, sent, s
         transaction.set_rollback(True)
 
 
+DEEDS = ("label a", "label b", "label", "note", "resolve", "reopen", "rate")
+STEP = st.tuples(st.sampled_from(DEEDS), st.sampled_from((0, 10, 20, 45)))
+
+
+@given(st.lists(STEP, max_size=8))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_who_follows_all_events_ends_with_the_label_and_the_note_that_the_report_has(api, who, sent, steps):
+    """Whatever else is done to it, and however the windows of each deed pass meanwhile."""
+    sent.clear()
+    with transaction.atomic():
+        report = make.rating(who.bob, make.thread(who.bob))
+        hooks.endpoint(api("admin"), URL, "feedback.updated", "feedback.resolved", "feedback.reopened")
+        told, minutes = {"admin_label": None, "admin_note": None}, 0
+        for place, (step, wait) in enumerate(steps):
+            with later(minutes / 60):
+                match step.split():
+                    case ["label", *words]:
+                        hooks.triaged(report.feedback_id, who.admin, admin_label=words[0] if words else None)
+                    case ["note"]:
+                        hooks.triaged(report.feedback_id, who.admin, admin_note="Seen." if place % 2 else None)
+                    case ["rate"]:
+                        make.rating(who.bob, report_thread(report), notes=f"Changed {place}")
+                    case [change]:
+                        hooks.triaged(report.feedback_id, who.admin, resolved=change == "resolve")
+            minutes += wait
+            with later(minutes / 60):
+                hooks.work()
+        with later(minutes / 60 + 1):
+            hooks.work()
+        for _, message in sent:
+            told = {name: message["data"][name] for name in told}
+        row = UserFeedback.objects.get(key=report.feedback_id[3:])
+        assert told == {name: getattr(row, name) for name in told}
+        assert not WebhookEvent.objects.filter(settled_at=None).exists()
+        transaction.set_rollback(True)
+
+
+def report_thread(report):
+    return UserFeedback.objects.get(key=report.feedback_id[3:]).thread
+
+
 def test_who_lost_the_right_meanwhile_is_told_nothing_and_what_is_due_waits(alice, who, thread, sent):
     """Looked up when it is sent: here between the settling and the sending. They get the right back later."""
     made = hooks.endpoint(alice, URL)
