@@ -187,8 +187,7 @@ def patch(actor: Actor, tool: Tool, body: ToolPatch, *, seen: str | None = None)
     """Change the unversioned fields (C51). Every org member may do that, except for built-in tools.
 
     Only the creator and admins may change the handler, and a URL of its own also needs the right to connect the server:
-    raises `Unauthorized`. `seen` is the tool's `modified` as the
-    editor read it; raises `Conflict` if it changed since.
+    raises `Unauthorized`. `seen` is the tool's `modified` as the editor read it; raises `Conflict` if it changed since.
     """
     require_own(tool)
     changes = body.changes()

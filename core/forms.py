@@ -10,11 +10,6 @@ from core import bodies
 from core.errors import DomainError, InvalidRequest
 
 
-def index(text: str) -> int | None:
-    """A message index from a form or URL; None if it is not a number."""
-    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else None
-
-
 def lines(text: str) -> str:
     """The text with line feeds instead of the CRLF that forms send."""
     return text.replace("\r\n", "\n")

@@ -28,7 +28,7 @@ EACH = 60
 _WORDS = 12
 """Most words of a report that are searched for."""
 _PAIRS = 36
-"""The same for notes in a script without spaces: a sentence has three times as many pairs of letters as words."""
+"""The same for pairs of letters in scripts without spaces: a sentence has three times as many of them as words."""
 _GRAMMAR = re.compile("[\u3041-\u3096]")
 """Hiragana, in which Japanese writes endings and particles; what a note is about is in its other letters."""
 _LETTERS = 2
@@ -156,8 +156,9 @@ def _common_words(one: Facts, other: Facts, weights: Mapping[str, float]) -> dic
 
 def telling(one: Facts) -> tuple[dict[str, float], set[int]]:
     """The weights of a report's significant words, and the newest reports that contain one of them."""
-    words = sorted(one.words, key=lambda word: (-len(word), bool(_GRAMMAR.search(word)), word))
-    wanted = words[:_WORDS] if len(words[0:1] and words[0]) > _LETTERS else words[:_PAIRS]
+    ranked = sorted(one.words, key=lambda word: (-len(word), bool(_GRAMMAR.search(word)), word))
+    words = [word for word in ranked if len(word) > _LETTERS]
+    wanted = words[:_WORDS] + ranked[len(words) :][:_PAIRS]
     top = UserFeedback.objects.aggregate(top=Max("pk"))["top"] or 1
     # Row ids replace a count, which would scan; with few reports, gaps between ids would distort it, so they are
     # counted.

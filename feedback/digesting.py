@@ -2,8 +2,8 @@
 
 Rating must be fast, so the database only marks the report as undigested. The scheduler runs the digest every few
 seconds, and queries that need it run it first, so that they find the newest reports. An answer that was rated during
-its turn stays marked and is digested again when the turn has ended, because only then its error is known.
-Of a report whose notes changed, only the words are indexed again.
+its turn stays marked and is digested again when the turn has ended, because only then its error is known. Of a report
+whose notes changed, only the words are indexed again.
 """
 
 import json

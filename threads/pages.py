@@ -145,7 +145,7 @@ def start(request: HttpRequest) -> HttpResponse:
     visibility = request.POST.get("visibility", "private")
     form: dict[str, Any] = {"text": text, "model_profile": profile, "visibility": visibility, "errors": {}}
     said = request.POST if request.method == "POST" else request.GET
-    wanted = {"skill_id": said.get("skill", ""), "version": forms.index(said.get("version", ""))}
+    wanted = {"skill_id": said.get("skill", ""), "version": bodies.number(said.get("version", ""))}
     form["world"] = said.get("world", "")
     if form["world"] and not ids.key_of(form["world"], ids.WORLD):
         raise NotFound("There is no such world.")
@@ -262,7 +262,7 @@ def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Fork at a message and open the fork at its end, ready to write."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
-    body = bodies.parse(ForkIn, {"message_sequence_num": forms.index(request.POST.get("message_sequence_num", ""))})
+    body = bodies.parse(ForkIn, {"message_sequence_num": bodies.number(request.POST.get("message_sequence_num", ""))})
     world = request.POST.get("world", forks.SAME_WORLD)
     forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
     notes.success(request, "This private fork is yours. Write to continue from here.")
@@ -310,7 +310,7 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     wants_raw = request.GET.get("raw") == "1"
     thread = thread_for(actor, thread_id, Right.RAW if wants_raw else Right.READ)
     may_raw = may(actor, thread, Right.RAW)
-    message = forms.index(request.GET.get("message", ""))
+    message = bodies.number(request.GET.get("message", ""))
     at, use, result = reading.tool_detail(thread, tool_use_id, raw=may_raw, message=message)
     shown = call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
     here = reverse("threads:detail", args=[thread.thread_id])

@@ -49,7 +49,7 @@ def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
 
 def _asked(thread: Thread, form: QueryDict) -> dict[str, object]:
     asked: dict[str, object] = {name: form[name] for name in _CHOSEN if form.get(name)}
-    asked["message_sequence_num"] = forms.index(form.get("message_sequence_num", ""))
+    asked["message_sequence_num"] = bodies.number(form.get("message_sequence_num", ""))
     prompt = forms.lines(form.get("system_prompt", ""))
     # A browser drops a line feed at the beginning of a field, and that is no change.
     if "system_prompt" in form and prompt.strip() != (thread.system_prompt or "").strip():
@@ -61,7 +61,7 @@ def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object
     """What the form shows of the answer at `message_sequence_num`, by default the last; raises `InvalidRequest` if that
     answers nothing.
     """
-    index = forms.index(given.get("message_sequence_num", str(thread.message_count - 1)))
+    index = bodies.number(given.get("message_sequence_num", str(thread.message_count - 1)))
     if index is None:
         raise InvalidRequest("message_sequence_num: must be the index of a message")
     upto = forks.request_of(thread, index)

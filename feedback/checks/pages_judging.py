@@ -6,17 +6,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.authentication import admin_actor
-from accounts.naming import names_of
 from accounts.pages import signed_in
 from core import ids
-from core.errors import Conflict, InvalidRequest, NotFound
-from feedback.checks import judging, presenting, records, running
-from feedback.checks.expecting import spelled
-from feedback.models import CheckBatch, CheckRun
-from threads.models import Thread
+from core.errors import Conflict, InvalidRequest
+from feedback.checks import judging, running, screen
+from feedback.models import CheckBatch
 
 _WORDS = {"passed": "Passed", "failed": "Failed", "expectations": "Judged by its expectations"}
-_HEAVY = [f"fork__{column}" for column in Thread.HEAVY]
 
 
 @signed_in
@@ -26,7 +22,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     actor = admin_actor(request)
     if request.method == "GET":
         is_part = bool(request.headers.get("HX-Request"))
-        return render(request, f"feedback/checks/{'_run' if is_part else 'run'}.html", _context(run_id))
+        return render(request, f"feedback/checks/{'_run' if is_part else 'run'}.html", screen.of_run(run_id))
     verdict = request.POST.get("verdict", "")
     if verdict not in _WORDS:
         raise InvalidRequest(f"verdict: must be one of {', '.join(_WORDS)}")
@@ -51,17 +47,3 @@ def _ahead(batch: CheckBatch, *, after: int = 0) -> HttpResponse:
     keys = judging.undecided(batch.pk).exclude(pk=after).order_by("pk").values_list("fork__key", flat=True)
     key = keys.filter(pk__gt=after).first() or keys.first()
     return redirect("threads:compare", ids.THREAD + key) if key else redirect("feedback:batch", batch.batch_id)
-
-
-def _context(run_id: str) -> dict[str, object]:
-    rows = CheckRun.objects.select_related("of", "fork", "batch__created_by", "judged_by").defer(*_HEAVY)
-    found = rows.filter(key=ids.key_of(run_id, ids.RUN) or "", of__dropped_at=None, fork__isnull=False).first()
-    if found is None:
-        raise NotFound.of("run", run_id[:80])
-    record = records.run_record(found)
-    return {
-        "run": presenting.line_of(record, names_of([record.judged_by])),
-        "check_title": found.of.title,
-        "expectations": [spelled(each) for each in found.of.expectations],
-        "left": judging.undecided(found.batch_id).exclude(pk=found.pk).count(),
-    }

@@ -10,8 +10,10 @@ from accounts.models import User
 from catalogue import skills
 from core import ids
 from core.actor import Actor
+from core.errors import NotFound
 from feedback.checks import batches, judging, keeping, presenting, presenting_batches, records
 from feedback.checks.batches import Compared
+from feedback.checks.expecting import spelled
 from feedback.checks.presenting import CheckCard, RunLine
 from feedback.checks.presenting_batches import ComparedLine
 from feedback.models import Check, CheckBatch, CheckRun, UserFeedback
@@ -21,6 +23,7 @@ from threads.presenting.articles import Article
 
 LINES = 50
 """Checks of a batch on one page."""
+_HEAVY = [f"fork__{column}" for column in Thread.HEAVY]
 TURNED = {"": "All", "failing": "Newly failing", "passing": "Newly passing"}
 
 
@@ -105,6 +108,20 @@ def _lines(checks: Sequence[Compared], now: CheckBatch) -> list[ComparedLine]:
         )
         for each in checks
     ]
+
+
+def of_run(run_id: str) -> dict[str, Any]:
+    """The context of the panel to judge a run that was started. Two queries. Raises `NotFound`."""
+    rows = CheckRun.objects.select_related("of", "fork", "batch__created_by", "judged_by").defer(*_HEAVY)
+    run = rows.filter(key=ids.key_of(run_id, ids.RUN) or "", of__dropped_at=None, fork__isnull=False).first()
+    if run is None:
+        raise NotFound.of("run", run_id[:80])
+    return {
+        "run": presenting.line_of(records.run_record(run), _names(run.judged_by)),
+        "check_title": run.of.title,
+        "expectations": [spelled(each) for each in run.of.expectations],
+        "left": judging.undecided(run.batch_id).exclude(pk=run.pk).count(),
+    }
 
 
 def panel_of(actor: Actor, thread: Thread) -> str:

@@ -207,29 +207,24 @@ def _was_taken_back(event: WebhookEvent) -> bool:
     sent = sent.filter(name=REPLIED) if event.name == REPLIED else sent.exclude(name=REPLIED)
     same = sent.filter(name=event.name).order_by("-pk").first()
     untold = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=same.pk if same else 0)
-    history = TriageChange.objects.filter(feedback=event.report_id)
-    # The change of an event is written just before it.
-    first = history.filter(at__lte=untold.order_by("pk").values_list("at", flat=True)[0]).order_by("-pk").first()
-    if first is None:
+    changes = list(TriageChange.objects.filter(feedback=event.report_id).order_by("pk"))
+    begin = untold.order_by("pk").values_list("at", flat=True)[0]
+    first = sum(change.at <= begin for change in changes) - 1  # the change of an event is written just before it
+    if first < 0:
         return False
-    since = sent.filter(settled_at__gte=same.settled_at if same else first.at).order_by("settled_at")
-    moments = list(since.values_list("settled_at", flat=True))
-    befores = [_first_values(history.filter(pk__gte=first.pk), columns)]
-    befores += [_first_values(history.filter(at__gt=moment), columns) for moment in moments]
-    if event.name == UPDATED and moments:  # resolving has messages of its own, which may have cancelled each other out
-        befores.append(_first_values(history.filter(at__gt=moments[-1]), _STATE))
-    now = _last_values(history, (*columns, *_STATE))
+    since = sent.filter(settled_at__gte=same.settled_at if same else changes[first].at).order_by("settled_at")
+    moments = [each.settled_at for each in since if each.settled_at]
+    later = [[change for change in changes if change.at > moment] for moment in moments]
+    befores = [_before(each, columns) for each in (changes[first:], *later)]
+    if event.name == UPDATED and later:  # resolving has messages of its own, which may have cancelled each other out
+        befores.append(_before(later[-1], _STATE))
+    now = {name: each.after[name] for each in changes for name in (*columns, *_STATE) if name in each.after}
     return bool(befores[0]) and all(now[column] == value for before in befores for column, value in before.items())
 
 
-def _first_values(changes: QuerySet[TriageChange], columns: Collection[str]) -> dict[str, Any]:
+def _before(changes: Sequence[TriageChange], columns: Collection[str]) -> dict[str, Any]:
     """What these columns were before the changes, as far as those changed them."""
-    return {name: each.before[name] for each in changes.order_by("-pk") for name in columns if name in each.after}
-
-
-def _last_values(changes: QuerySet[TriageChange], columns: Collection[str]) -> dict[str, Any]:
-    """What these columns are after the changes, as far as those changed them."""
-    return {name: each.after[name] for each in changes.order_by("pk") for name in columns if name in each.after}
+    return {name: each.before[name] for each in reversed(changes) for name in columns if name in each.after}
 
 
 def _was_told(event: WebhookEvent) -> bool:
