@@ -46,8 +46,8 @@ def act_on_all(
     """Apply one action to ticked reports, or to all that match a query now.
 
     Up to 200 are done in one transaction when this returns; more are queued for a worker, and the row shows the
-    progress. Reports that arrive later are not included. Raises `InvalidRequest` for neither or both, or for an invalid
-    query.
+    progress. Reports that arrive later are not included, and the original of duplicates is left out. Raises
+    `InvalidRequest` for neither or both, or for an invalid query.
     """
     require_admin(actor)
     if (feedback_ids is None) is (query is None):
@@ -59,6 +59,7 @@ def act_on_all(
         if len(feedback_ids) > MOST_TICKED:
             raise InvalidRequest(f"feedback_ids: must be at most {MOST_TICKED}; use a query for more")
         ticked = {ids.key_of(feedback_id, ids.FEEDBACK) or feedback_id for feedback_id in feedback_ids}
+        ticked -= {_original(bulk)}
         known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
         bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
         return _begin(actor, bulk, unknown=sorted(ticked - known.keys()))
@@ -171,7 +172,7 @@ def _of_query(actor: Actor, bulk: Bulk, query: str) -> Bulk:
     """Prepare a bulk for all reports that match a query now."""
     bulk.query = query
     bulk.below = UserFeedback.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    bulk.total = matching(actor, parse(query)).order_by().count()
+    bulk.total = _rest(actor, bulk).order_by().count()
     return bulk
 
 
@@ -371,4 +372,9 @@ def _rest(actor: Actor, bulk: Bulk) -> QuerySet[UserFeedback]:
         rows = rows.filter(pk__in=bulk.chosen)
     else:
         rows = matching(actor, parse(bulk.query or "")).filter(pk__lte=bulk.below)
-    return rows.filter(pk__gt=bulk.after or 0)
+    return rows.filter(pk__gt=bulk.after or 0).exclude(key=_original(bulk))
+
+
+def _original(bulk: Bulk) -> str:
+    """The key of the report that its reports become duplicates of; empty for other actions."""
+    return ids.key_of(bulk.arguments.get("duplicate_of") or "", ids.FEEDBACK) or ""

@@ -25,6 +25,7 @@ from feedback.wire_verbs import (
     DuplicateIn,
     LabelIn,
     NoteIn,
+    OutcomeIn,
     OwnIn,
     RenameIn,
     ReplyIn,
@@ -129,6 +130,15 @@ def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
     return {"resolved": True, "outcome": body.outcome}
 
 
+def outcome(actor: Actor, subject: Subject, body: OutcomeIn) -> Decision:
+    """Change the outcome of a resolved report; who resolved it and when stays."""
+    if not subject.report.resolved:
+        raise Conflict("This report is open. Resolve it with an outcome.")
+    if subject["duplicate_of_id"] is not None:
+        raise Conflict("This report is a duplicate. Reopen it to give it another outcome.")
+    return {"outcome": body.outcome}
+
+
 def reopen(actor: Actor, subject: Subject, body: Nothing) -> Decision:
     """Reopen; also clears outcome, duplicate link and snooze."""
     if not subject.report.resolved:
@@ -212,6 +222,7 @@ VERBS: dict[str, Verb] = {
         Verb("note", NoteIn, note),
         Verb("own", OwnIn, own),
         Verb("resolve", ResolveIn, resolve),
+        Verb("outcome", OutcomeIn, outcome),
         Verb("reopen", Nothing, reopen),
         Verb("duplicate", DuplicateIn, duplicate),
         Verb("snooze", SnoozeIn, snooze),

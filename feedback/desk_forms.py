@@ -159,6 +159,8 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
         said.append(f"Already labelled {isolated(', '.join(names))}.")
     elif action is None and verb in ("note", "note_next"):
         said.append("The note has not changed.")
+    elif action is None and verb == "outcome":
+        said.append("The outcome has not changed.")
     elif verb not in ("", "label") and goes_on(form) and (names := _names(form)):
         said.append(f"The label you typed was not added: {isolated(', '.join(names))}.")
     if goes_on(form) and (typed := _text(form, "public_reply")):
@@ -198,6 +200,8 @@ def _arguments(verb: str, choice: str, form: QueryDict, tz: tzinfo) -> Mapping[s
         case "resolve":
             outcome = choice or form.get("outcome")
             return {"outcome": outcome} if outcome else {}
+        case "outcome":
+            return {"outcome": choice or form.get("outcome", "")}
         case "duplicate":
             return {"duplicate_of": choice or _original(form)}
         case "snooze":

@@ -235,16 +235,49 @@ def refused(
 
 def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict[str, Any]:
     """Possible originals of a report for the typed text, without one similar reports; `lack` explains an empty list."""
-    report, typed = triage.report_for(actor, feedback_id), grammar.spaced(typed).strip()[:MAX_LENGTH]
-    context: dict[str, Any] = {"found_by": typed, "choices": [], "lack": ""}
+    report, typed = triage.report_for(actor, feedback_id), _spaced(typed)
     if not typed:
-        return context | {"choices": [near for near in _near(actor, report, {}) if near.is_of_org]}
+        return _choices("", [near for near in _near(actor, report, {}) if near.is_of_org])
     try:
-        found = originals.found(actor, report, typed, tz=tz)
+        return _choices(typed, _found(originals.found(actor, report, typed, tz=tz)))
     except InvalidRequest as problem:
-        return context | {"lack": problem.message}
+        return _choices(typed, lack=problem.message)
+
+
+def choices_for_all(
+    actor: Actor, feedback_ids: Sequence[str], opened_id: str, typed: str, *, tz: ZoneInfo
+) -> dict[str, Any]:
+    """Possible originals of ticked reports; without text the open report and the oldest of the ticked.
+
+    Of a single one they are those of the report's own form.
+    """
+    keys = {key for each in feedback_ids if (key := ids.key_of(each, ids.FEEDBACK))}
+    typed = _spaced(typed)
+    if len(keys) == 1 and (typed or opened_id in ("", *feedback_ids)):
+        return choices(actor, feedback_ids[0], typed, tz=tz)
+    if not typed:
+        before = ids.key_of(opened_id, ids.FEEDBACK) or ""
+        first = originals.first_of(actor, keys, before=before)
+        return _choices("", _found((each, "open here" if each.key == before else "ticked") for each in first))
+    try:
+        return _choices(typed, _found(originals.found_for_all(actor, keys, typed, tz=tz)))
+    except InvalidRequest as problem:
+        return _choices(typed, lack=problem.message)
+
+
+def _spaced(typed: str) -> str:
+    return grammar.spaced(typed).strip()[:MAX_LENGTH]
+
+
+def _choices(typed: str, shown: Sequence[Near] = (), *, lack: str = "") -> dict[str, Any]:
+    lack = lack or ("No report of the same org matches." if typed and not shown else "")
+    return {"found_by": typed, "choices": shown, "lack": lack}
+
+
+def _found(found: Iterable[tuple[UserFeedback, str]]) -> list[Near]:
+    found = list(found)
     answers = _answers(each for each, _ in found)
-    shown = [
+    return [
         Near(
             feedback_id=each.feedback_id,
             sentiment=each.sentiment,
@@ -257,7 +290,6 @@ def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict
         )
         for each, place in found
     ]
-    return context | {"choices": shown, "lack": "" if shown else "No report of the same org matches."}
 
 
 def _stretches(articles: list[Article], index: int, *, is_whole: bool) -> list[excerpting.Stretch]:

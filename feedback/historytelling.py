@@ -28,6 +28,12 @@ def lines_of(
         return [_inherited(change, reports)]
     if [*change.after] == ["duplicate_of_id"]:
         return [_followed(change, reports)]
+    if [*change.after] == ["outcome"]:
+        undo = " (undo)" if change.undoes else ""
+        sides = [
+            Outcome(side).label.lower() if side else "" for side in (change.before["outcome"], change.after["outcome"])
+        ]
+        return [HistoryLine(change.actor.display_name, f"changed the outcome{undo}", change.at, *sides)]
     return [
         _line(change, column, people, reports, tz)
         for column in change.after

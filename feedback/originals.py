@@ -1,13 +1,16 @@
-"""Possible originals of a duplicate: reports of the same org that match a query, or the one with an id."""
+"""Possible originals of duplicates: reports of the same org that match a query, or the one with an id."""
 
+from collections.abc import Collection
 from datetime import tzinfo
+
+from django.db.models import QuerySet
 
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import Text
-from feedback.models import UserFeedback
+from feedback.models import Triage, UserFeedback
 from feedback.querying import matching, parse, row_ids
 from feedback.querying.sides import is_resolved
 from feedback.querying.words import place
@@ -16,14 +19,37 @@ MOST = 8
 
 
 def found(actor: Actor, report: UserFeedback, typed: str, *, tz: tzinfo) -> list[tuple[UserFeedback, str]]:
-    """The first reports that match the typed query, with their threads, and where each has one of its words.
+    """The first possible originals of a report that match the typed query, each with where it has one of the words.
 
-    Those with all words in their notes come first, then open before resolved ones, each in the query's order. Its last
-    word matches as a prefix, its days begin in `tz`. Excludes the report itself and its duplicates, which cannot be its
-    original. For platform admins; raises `InvalidRequest` if the query is invalid.
+    Excludes the report itself and its duplicates, which cannot be its original. For platform admins; raises
+    `InvalidRequest` if the query is invalid.
     """
     require_admin(actor)
     rows = UserFeedback.objects.filter(org=report.org_id).exclude(pk=report.pk)
+    return _first(actor, rows.exclude(pk__in=Triage.objects.filter(duplicate_of=report.pk).values("pk")), typed, tz)
+
+
+def found_for_all(actor: Actor, keys: Collection[str], typed: str, *, tz: tzinfo) -> list[tuple[UserFeedback, str]]:
+    """As `found`, for many reports; one of them may be the original of the others."""
+    require_admin(actor)
+    orgs = UserFeedback.objects.filter(key__in=keys).values("org")
+    return _first(actor, UserFeedback.objects.filter(org__in=orgs), typed, tz)
+
+
+def first_of(actor: Actor, keys: Collection[str], *, before: str = "") -> list[UserFeedback]:
+    """The oldest of several reports, with their threads; the report with the key `before` comes before them."""
+    require_admin(actor)
+    rows = UserFeedback.objects.select_related("thread")
+    oldest = list(rows.filter(key__in={*keys} - {before}).order_by("pk")[:MOST]) if len(keys) > 1 else []
+    return [*rows.filter(key=before), *oldest][:MOST]
+
+
+def _first(actor: Actor, rows: QuerySet[UserFeedback], typed: str, tz: tzinfo) -> list[tuple[UserFeedback, str]]:
+    """The first rows that match, with their threads.
+
+    Those with all words in their notes come first, then open before resolved ones, each in the query's order. Its last
+    word matches as a prefix, its days begin in `tz`.
+    """
     if key := ids.key_of(typed, ids.FEEDBACK):
         query, sets = parse(""), [rows.filter(key=key)]
     else:
@@ -35,7 +61,6 @@ def found(actor: Actor, report: UserFeedback, typed: str, *, tz: tzinfo) -> list
         rows &= matching(actor, query)
         in_notes = query.worded("notes")
         sets = [rows] if in_notes == query or in_notes.problems else [rows & matching(actor, in_notes), rows]
-    sets = [each.exclude(triage__duplicate_of=report.pk) for each in sets]
     ranks = [each.filter(is_resolved(state)) for each in sets for state in (False, True)]
     # A query for each rank stops at its first rows; one that sorts by rank would first find them all.
     first = list(dict.fromkeys(pk for rank in ranks for pk in row_ids(query.order.following(rank, None, MOST))))[:MOST]

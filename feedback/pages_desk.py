@@ -131,6 +131,22 @@ def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
 
 
 @signed_in
+@require_POST
+def originals_for_all(request: HttpRequest) -> HttpResponse:
+    """Possible originals of the ticked reports for the typed text."""
+    actor, form = admin_actor(request), request.POST
+    bodies.check_storable(form.dict())
+    found = desk_screen.choices_for_all(
+        actor,
+        desk_forms.ticked(form),
+        _state_of(request).get("item", ""),
+        form.get("duplicate_of", ""),
+        tz=zones.of(request),
+    )
+    return render(request, "feedback/_originals.html", found)
+
+
+@signed_in
 @posted
 def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Apply the pressed button to one report; some buttons then open the next report."""
@@ -173,7 +189,7 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
         request.session[_LATEST] = done.bulk_id
     if words := desk_forms.told_of_bulk(done):
         notes.info(request, words)
-    if verb.name == "resolve" and "ticked" in request.POST and _is_open_among(request, done):
+    if verb.name in ("resolve", "duplicate") and "ticked" in request.POST and _is_open_among(request, done):
         return redirect(_desk_at(desk_screen.kept(_state_of(request))))
     return redirect(_local(request, "here"))
 

@@ -211,7 +211,17 @@ class ReportCard(_Spelled):
     @property
     def open_together(self) -> int:
         """Number of open reports that "resolve together" resolves: this one and those that are alike."""
-        return (not self.resolved) + sum(near.is_alike and not near.resolved for near in self.near)
+        return (not self.resolved) + len(self._open_alike)
+
+    @property
+    def duplicates_together(self) -> int:
+        """Number of open reports that are alike and could all become duplicates of this one; 0 if one could not."""
+        alike = self._open_alike
+        return len(alike) if all(near.is_of_org for near in alike) else 0
+
+    @property
+    def _open_alike(self) -> list[Near]:
+        return [near for near in self.near if near.is_alike and not near.resolved]
 
     @property
     def outcome_word(self) -> str:

@@ -41,6 +41,7 @@ _DEEDS = {
     "take": ("Claimed {it}", "of {it}", "claim"),
     "let go": ("Released {it}", "of {it}", "release"),
     "resolve": ("Resolved {it}", "of {it}", "resolution"),
+    "outcome": ("Changed the outcome of {it} to {how}", "of {it}", "outcome"),
     "reopen": ("Reopened {it}", "of {it}", "reopening"),
     "duplicate": ("Marked as duplicate: {it}", "on {it}", "duplicate mark"),
     "snooze": ("Snoozed {it} {how}", "of {it}", "snooze"),
@@ -57,7 +58,7 @@ _FINAL = {
     RENAME.name: "To undo a renaming, rename the label back. A merge cannot be undone.",
 }
 """Verbs in history that cannot be undone, and why."""
-_WHOLE = frozenset({"resolved", "public_status", "public_reply"})
+_WHOLE = frozenset({"resolved", "outcome", "public_status", "public_reply"})
 """If one of these columns was changed since, nothing of its change is undone."""
 _HEAVY = [f"feedback__thread__{column}" for column in Thread.HEAVY]
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id", "replied_at"})
@@ -73,7 +74,7 @@ class LastAction:
     subject: str
     at: datetime
     how: str = ""
-    """The labels that it added or removed, or until when it snoozed; empty for other actions."""
+    """The labels that it added or removed, until when it snoozed, or the outcome; empty for other actions."""
     has_note: bool = False
     """Whether it also saved a note that was typed; not for an action that is only a note."""
     place: str = ""
@@ -102,7 +103,7 @@ class LastAction:
         return "".join(
             (
                 said,
-                " as fixed" if self.failing else "",
+                " as fixed" if self.failing and self.deed == "resolve" else "",
                 " and saved the note" if self.has_note else "",
                 f" ({already(self.unchanged, self.deed, self.how)})" if self.unchanged else "",
             )
@@ -207,19 +208,21 @@ def _told(change: TriageChange, tz: tzinfo) -> LastAction:
 
 
 def _failing(change: TriageChange) -> int:
-    """The reports with a failing check that the action of this change resolved as fixed."""
+    """The reports with a failing check whose outcome the action of this change made fixed."""
     if change.after.get("outcome") != Outcome.FIXED:
         return 0
-    resolved = TriageChange.objects.filter(action=change.action, verb="resolve").values("feedback")
+    resolved = TriageChange.objects.filter(action=change.action, verb__in=("resolve", "outcome")).values("feedback")
     return Check.objects.filter(state=Check.State.FAILING, dropped_at=None, feedback__in=resolved).count()
 
 
 def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
-    """The key in `_DEEDS` and the labels or the time of a change; the key of `own` depends on the new owner."""
+    """The key in `_DEEDS`, and the labels, time or outcome of a change; the key of `own` depends on the new owner."""
     if change.verb == "label":
         return _labelled(change, began)
     if change.verb == "snooze":
         return "snooze", historytelling.until(change.after.get("snoozed_until") or True, tz)
+    if change.verb == "outcome":
+        return "outcome", Outcome(change.after["outcome"]).label.lower()
     if change.verb != "own":
         return change.verb, ""
     owner = change.after.get("owner_id")

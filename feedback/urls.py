@@ -25,6 +25,7 @@ urlpatterns = [
     path("feedback/count/", pages_desk.count, name="count"),
     path("feedback/export/", pages_export.export, name="export"),
     path("feedback/live/", pages_desk.live, name="live"),
+    path("feedback/originals/", pages_desk.originals_for_all, name="all_originals"),
     path("feedback/terms/", pages_desk.terms, name="terms"),
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),

@@ -82,7 +82,7 @@ class ActIn(Patch):
     """One action with its arguments."""
 
     verb: str
-    """`label`, `note`, `own`, `resolve`, `reopen`, `duplicate`, `snooze`, `wake` or `reply`."""
+    """`label`, `note`, `own`, `resolve`, `outcome`, `reopen`, `duplicate`, `snooze`, `wake` or `reply`."""
     arguments: dict[str, Any] = {}
     """The arguments of the verb, such as `{"outcome": "fixed"}`."""
 

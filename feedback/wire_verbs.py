@@ -67,6 +67,12 @@ class ResolveIn(Patch):
     outcome: Annotated[Literal[_ENDINGS], _Ending] = Outcome.NOTED.value  # type: ignore[valid-type]
 
 
+class OutcomeIn(Patch):
+    """The new outcome of a resolved report."""
+
+    outcome: Annotated[Literal[_ENDINGS], _Ending]  # type: ignore[valid-type]
+
+
 class DuplicateIn(Patch):
     """The original of a duplicate."""
 

@@ -5,7 +5,7 @@ Settling checks whether an event still holds and who may receive it, and creates
 
 import logging
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +18,7 @@ from core import jobs
 from core.prepared import Prepared, PreparedInsert, Question
 from feedback import projecting
 from feedback.checks import records
-from feedback.models import Check, Reply, TriageChange, UserFeedback
+from feedback.models import Bulk, Check, Reply, TriageChange, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
 from feedback.webhooks.audience import audience_for
 from feedback.webhooks.events import (
@@ -172,10 +172,24 @@ def _settle(event_id: int) -> None:
         event = waiting.filter(pk=event_id, settled_at=None, due_at__lte=now).first()
         if event is None:
             return
+        if event.is_triage and (due_at := _held_until(event)) > now:
+            WebhookEvent.objects.filter(pk=event.pk).update(due_at=due_at)
+            return
         event.settled_at, event.is_told = now, _still_holds(event)
         event.save(update_fields=["settled_at", "is_told"])
         if event.is_told:
             _hand_out(event)
+
+
+def _held_until(event: WebhookEvent) -> datetime:
+    """Until when the action of an event can be undone: a bulk as a whole, from its end, and not while it is undone."""
+    own = TriageChange.objects.filter(feedback=event.report_id, at__lte=event.at).order_by("-pk").first()
+    if own is None:
+        return event.due_at
+    delay = timedelta(seconds=settings.HEDDLE.webhook_delay_seconds)
+    bulks = Bulk.objects.filter(Q(key=own.action) | Q(undoes=own.action, state__in=Bulk.OPEN))
+    ends = bulks.values_list("finished_at", flat=True)
+    return max((end or timezone.now()) + delay for end in ends) if ends else event.due_at
 
 
 def due() -> list[int]:

@@ -159,7 +159,7 @@ const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList({ key, target }) {
 	const list = ARROWS[key] && target.closest("[data-roving], .menu[open]");
-	return list && target.closest("a, button, summary, [hx-get]") && rove(list, ARROWS[key]);
+	return list && target.closest("a, button, summary, [name=duplicate_of]") && rove(list, ARROWS[key]);
 }
 
 const stops = (list) => (list ? all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list) : []);

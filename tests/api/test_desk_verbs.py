@@ -402,6 +402,28 @@ def test_resolving_says_how_and_reopening_takes_it_back(act, refused, who, repor
     assert status == 400 and "'as_intended'" in sentence and "duplicate" not in sentence
 
 
+def test_an_outcome_is_changed_without_another_resolution(act, admin, refused, reports):
+    """B129: who resolved it and when stays."""
+    assert refused(reports[0], "outcome", outcome="fixed")[0] == 409
+    first = act(reports[0], "resolve", outcome="noted")
+    record = act(reports[0], "outcome", outcome="fixed")["report"]
+    assert (record["outcome"], record["resolved_at"]) == ("fixed", first["report"]["resolved_at"])
+    assert act(reports[0], "outcome", outcome="fixed")["action_id"] is None
+    for wrong in ({}, {"outcome": "duplicate"}, {"outcome": None}):
+        status, _, sentence = refused(reports[0], "outcome", **wrong)
+        assert status == 400 and "outcome" in sentence
+    changed = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))[-1]
+    assert (changed["verb"], changed["before"], changed["after"]) == (
+        "outcome",
+        {"outcome": "noted"},
+        {"outcome": "fixed"},
+    )
+    assert undone(admin, first["action_id"])["failures"], "somebody gave the resolution another outcome since"
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["outcome"] == "fixed"
+    act(reports[1], "duplicate", duplicate_of=reports[0])
+    assert "duplicate" in refused(reports[1], "outcome", outcome="fixed")[2]
+
+
 def test_a_label_that_adds_and_removes_nothing_is_refused(refused, reports):
     for arguments in ({}, {"add": []}, {"add": [], "remove": []}):
         status, _, sentence = refused(reports[0], "label", **arguments)

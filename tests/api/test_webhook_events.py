@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from accounts.models import Membership
 from core import jobs, outbound
-from feedback.models import UserFeedback
+from feedback import bulk
+from feedback.models import Bulk, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
 from feedback.webhooks import outbox, sending
 from tests import hooks, make
@@ -507,6 +508,37 @@ def test_what_the_desk_takes_back_sends_nothing_either(api, who, thread, sent):
         hooks.work()
     assert sent == []
     assert {event.is_told for event in WebhookEvent.objects.all()} == {False}
+
+
+def test_a_large_bulk_is_told_when_none_of_it_can_be_undone_any_more(api, who, thread, sent, monkeypatch):
+    """Its window begins with its end; while it is being undone, nothing of it is told."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 0)
+    monkeypatch.setattr(bulk, "CHUNK", 1)
+    admin = api("admin")
+    hooks.endpoint(admin, URL, "feedback.resolved")
+    made = [make.rating(who.bob, make.thread(who.bob)) for _ in range(3)]
+    started = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "query": "is:open"}))
+    row = Bulk.objects.get(key=started["bulk_id"].partition("_")[2])
+    actor = who.admin.actor
+    Bulk.objects.filter(pk=row.pk).update(state=Bulk.State.RUNNING)
+    assert bulk._advance_chunk(actor, row.pk)
+    with time_machine.travel(timezone.now() + timedelta(minutes=20), tick=True):
+        while bulk._advance_chunk(actor, row.pk):
+            pass
+    with later(45 / 60):
+        hooks.work()
+        assert sent == [], "the first could still be undone with the others"
+        undoing = data_of(admin.post("admin/feedback/undo", {"action_id": started["action_id"]}))
+        undo = Bulk.objects.get(key=undoing["bulk_id"].partition("_")[2])
+        Bulk.objects.filter(pk=undo.pk).update(state=Bulk.State.RUNNING)
+        assert bulk._advance_chunk(actor, undo.pk)
+    with later(2):
+        hooks.work()
+        assert sent == [], "the rest is being undone"
+        bulk.cancel(actor, undoing["bulk_id"])
+    with later(4):
+        hooks.work()
+        assert {message["data"]["feedback_id"] for _, message in sent} == {each.feedback_id for each in made[1:]}
 
 
 def test_a_resolve_waits_for_its_own_window_not_for_that_of_one_before_it(api, who, thread, sent):

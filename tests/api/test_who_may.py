@@ -656,6 +656,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "feedback/live/"): Page(403, 403, 403, 200, has_object=False),
     ("GET", "feedback/count/"): Page(403, 403, 403, 200, has_object=False),
     ("GET", "feedback/terms/"): Page(403, 403, 403, 200, has_object=False),
+    ("POST", "feedback/originals/"): Page(403, 403, 403, 200, {"ticked": "{feedback_id}"}, has_object=False),
     ("POST", "feedback/bulk/"): Page(403, 403, 403, 302, {"verb": "resolve", "all": "1"}, has_object=False),
     ("POST", "feedback/bulk/<str:bulk_id>/stop/"): Page(403, 403, 403, 302, {}, has_object=False),
     ("POST", "feedback/undo/"): Page(403, 403, 403, 302, {}, has_object=False),

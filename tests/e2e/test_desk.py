@@ -1014,6 +1014,63 @@ def test_the_original_is_found_by_words_and_chosen_by_keys(empty: Heddle, visit:
     expect(page.locator("#duplicate-of")).to_be_hidden()
 
 
+def test_ticked_reports_become_duplicates_of_the_open_one_of_a_ticked_one_and_of_a_found_one(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """By keys alone. The original stays open, also if it is ticked with the others."""
+    thread_id = complaints(empty, 5, "Airship")
+    page = visit("admin").page
+    first_of_the_open(page, "Airship 4")
+    original = {each["notes"]: each["feedback_id"] for each in stored(empty, thread_id)}
+    page.keyboard.press("x")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    page.keyboard.press("d")
+    expect(page.locator("#bulk-duplicate-of")).to_be_focused()
+    choices = page.locator("#bulk-originals label .saying")
+    expect(choices).to_have_text(["Airship 3", "Airship 4"])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("Marked as duplicate: “Airship 4”")
+    shows(page, "Airship 3")
+    page.keyboard.press("j")
+    shows(page, "Airship 2")
+    page.keyboard.press("x")
+    page.keyboard.press("d")
+    expect(choices).not_to_have_count(0)
+    page.keyboard.type("airs")
+    expect(choices).to_have_count(4)
+    page.keyboard.type("hip 0")
+    expect(choices).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("Marked as duplicate: “Airship 2”")
+    records = stored(empty, thread_id)
+    assert {each["notes"] for each in records if each["resolved"]} == {"Airship 4", "Airship 2"}
+    of = empty.call("admin", "GET", f"admin/feedback/{original['Airship 2']}/triage")["duplicate_of"]
+    assert of == original["Airship 0"]
+    page.keyboard.press("z")
+    expect(page.locator("#said")).to_contain_text("Undone: duplicate mark")
+
+
+def test_another_outcome_by_two_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 0")
+    page.goto(page.url.replace("is%3Aopen", "").replace("is:open", ""))
+    page.keyboard.press("e")
+    expect(page.locator("#said")).to_contain_text("Resolved")
+    page.locator(".rep a", has_text="Complaint 0").first.click()
+    page.keyboard.press("u")
+    expect(page.locator("#triage select[name=outcome]")).to_be_focused()
+    page.keyboard.press("f")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("to fixed")
+    expect(page.locator("#triage h2").first).to_contain_text("fixed")
+
+
 def test_giving_to_somebody_else_by_key_alone_and_for_all_that_is_ticked(
     empty: Heddle,  # noqa: F811
     visit: Callable[..., Visit],

@@ -161,6 +161,24 @@ def test_reopening(browser_of: Browser, who: People) -> None:
     assert (report.resolved, report.resolved_at, report.resolved_by) == (False, None, None)
 
 
+def test_another_outcome_of_a_resolved_report(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    assert opened(client, report).id("triage").none("button", value="outcome")
+    press(client, opened(client, report), "resolve", outcome="noted")
+    page = opened(client, report)
+    chosen = page.id("triage").one("select", data_key="u")
+    assert [each["value"] for each in chosen.all("option") if each.has("selected")] == ["noted"]
+    page = then(client, press(client, page, "outcome", outcome="noted"))
+    assert told(page) == ["The outcome has not changed."]
+    page = then(client, press(client, page, "outcome", outcome="fixed"))
+    assert told(page) == ["Changed the outcome of “report 0” to fixed"]
+    assert "resolved by Admin, fixed" in page.id("triage").words
+    assert "Admin changed the outcome noted to fixed" in page.one("ol", class_="hist").words
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Undone: outcome of “report 0”."] and Triage.objects.get().outcome == "noted"
+    assert stored(report).resolved
+
+
 def test_taking_letting_go_and_taking_over(browser_of: Browser, who: People) -> None:
     report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
     page = then(client, press(client, opened(client, report), "own me"))

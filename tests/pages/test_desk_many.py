@@ -540,7 +540,7 @@ def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_sam
     assert page.id("triage").one("a", href="#similar").words == "Similar 3"
     assert "Resolve 2 together" in page.id("similar").words
     form = page.id("together")
-    then(client, submit(client, form, outcome="answered"))
+    then(client, submit(client, form, verb="resolve", outcome="answered"))
     assert [stored(each).resolved for each in made] == [True, True, False, False]
     assert Triage.objects.get(pk=made[1].pk).outcome == "answered"
     page = opened(client, made[2])

@@ -3,11 +3,12 @@
 from urllib.parse import quote
 
 import pytest
+from django.test import Client
 
 from feedback.models import Triage, UserFeedback
 from tests import make
-from tests.pages.desk import Browser, do, opened, press, reports, stored, then
-from tests.pages.dom import Node, dom, fragment, queries
+from tests.pages.desk import Browser, do, opened, press, reports, stored, then, told
+from tests.pages.dom import Node, dom, fragment, get, queries, submit
 from tests.people import People
 
 
@@ -103,3 +104,68 @@ def test_a_choice_holds_for_the_words_it_was_found_by(browser_of: Browser, who: 
     assert offered(page.id("originals")) == ["The bus is late"] and not stored(made[0]).resolved
     then(client, press(client, page, verb, duplicate_of=made[2].feedback_id, **chosen))
     assert Triage.objects.get(pk=made[0].pk).duplicate_of == made[2]
+
+
+def ticking(client: Client, ticked: list[UserFeedback], *, here: str = "/feedback/?q=", typed: str = "") -> Node:
+    """What the bulk's form is offered for these."""
+    sent = {"here": here, "ticked": ",".join(each.feedback_id for each in ticked), "duplicate_of": typed}
+    return dom(client.post("/feedback/originals/", sent))
+
+
+def test_many_get_one_original_which_may_be_ticked_itself(browser_of: Browser, who: People) -> None:
+    made = said(who, "The canoe sank", "Canoe is gone", "A third canoe", "The bus is late")
+    client = browser_of("admin")
+    here = f"/feedback/?q=&item={made[3].feedback_id}"
+    page = ticking(client, made[:3], here=here)
+    assert offered(page) == ["The bus is late", "The canoe sank", "Canoe is gone", "A third canoe"]
+    assert [each.words.partition(",")[0] for each in page.all(class_="cut")] == ["open here", *["ticked"] * 3]
+    assert offered(ticking(client, made[:3], typed="cano")) == ["A third canoe", "Canoe is gone", "The canoe sank"]
+    assert offered(ticking(client, made[:1], here=here)) == ["The bus is late"]
+    assert offered(ticking(client, made[:1], typed="canoe")) == ["A third canoe", "Canoe is gone"], "not itself"
+    form = get(client, "/feedback/?q=").id("bulk")
+    ticked = [each.feedback_id for each in made[:3]]
+    chosen = {"found_by": "cano", "duplicate_of": "cano", "original": made[0].feedback_id}
+    page = then(client, submit(client, form, "duplicate", feedback_ids=ticked, **chosen))
+    assert told(page) == ["Marked as duplicate: 2 reports"]
+    assert not stored(made[0]).resolved
+    assert {Triage.objects.get(pk=each.pk).duplicate_of for each in made[1:3]} == {made[0]}
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Undone: duplicate mark on 2 reports."] and not stored(made[1]).resolved
+
+
+def test_many_of_two_orgs_and_those_without_an_original_are_told(browser_of: Browser, who: People) -> None:
+    made, foreign = said(who, "The canoe sank", "Canoe is gone"), make.rating(who.eve, make.thread(who.eve))
+    client = browser_of("admin")
+    assert len(offered(ticking(client, [made[0], foreign], typed="is:open"))) == 3, "of both orgs"
+    assert "No report of the same org matches." in ticking(client, made, typed="zebra").words
+    form = get(client, "/feedback/?q=").id("bulk")
+    ids = [each.feedback_id for each in (*made, foreign)]
+    page = dom(submit(client, form, "duplicate", feedback_ids=ids, duplicate_of="canoe"), 400)
+    assert page.id("bulk").one(class_="wrong").words == "Choose the original report."
+    assert page.id("bulk-duplicate-of")["value"] == "canoe"
+    page = then(client, submit(client, form, "duplicate", feedback_ids=ids, duplicate_of=ids[0]))
+    assert told(page) == ["Marked as duplicate: “Canoe is gone”"]
+    assert "another org" in page.id("desk-status").words
+    assert client.post("/feedback/originals/", {"here": "/feedback/?q="}).status_code == 400
+    bob = browser_of("bob")
+    assert bob.post("/feedback/originals/", {"ticked": ids[0]}).status_code == 403
+
+
+def test_all_that_match_become_duplicates_of_one_of_them(browser_of: Browser, who: People) -> None:
+    made, client = said(who, "The canoe sank", "Canoe is gone", "A third canoe"), browser_of("admin")
+    form = get(client, "/feedback/?q=canoe").id("bulk")
+    page = then(client, submit(client, form, "duplicate", all="1", duplicate_of=made[1].feedback_id))
+    assert told(page) == ["Marked as duplicate: 2 reports"]
+    assert [stored(each).resolved for each in made] == [True, False, True]
+
+
+def test_what_is_alike_becomes_a_duplicate_of_the_open_report_together(browser_of: Browser, who: People) -> None:
+    made, client = said(who, *["The canoe sank in the lake"] * 3), browser_of("admin")
+    for place in range(30):  # so that these are rare words
+        make.rating(who.bob, make.thread(who.bob), notes=f"Number {place}", sentiment="positive")
+    page = opened(client, made[1])
+    button = next(each for each in page.id("similar").all("button") if "duplicates of this" in each.words)
+    assert (button.words, button["form"]) == ("2 duplicates of this", "together")
+    then(client, submit(client, page.id("together"), verb=button["value"]))
+    assert [stored(each).resolved for each in made] == [True, False, True]
+    assert Triage.objects.filter(duplicate_of=made[1]).count() == 2
