@@ -58,11 +58,11 @@ from feedback.querying import (
     row_ids,
 )
 from feedback.wire_finding import SimilarReportOut
-from threads import profiles
+from threads import extracts, profiles
 from threads import screens as thread_screens
 from threads.models import Thread
 from threads.presenting import cloth, excerpting
-from threads.presenting.articles import Article
+from threads.presenting.articles import Article, Piece
 
 PAGE = 40
 KEYS = ("q", "after", "item", "pane", "whole", "check")
@@ -173,8 +173,9 @@ def opened(
     desk_url = reverse("feedback:desk")
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
     report.thread, report.org = thread, thread.org
-    screen = thread_screens.screen(actor, thread, tz=tz)
-    articles = screen.articles()
+    is_whole, at = "whole" in query, report.message_sequence_num
+    screen = thread_screens.extract(actor, thread, extracts.PAGE if is_whole else extracts.EXCERPT, tz=tz, places=[at])
+    pieces = screen.pieces()
     item = screens.card_of(
         actor,
         report,
@@ -190,15 +191,15 @@ def opened(
         "beside": [("Previous report", above_href), ("Next report", below_href)],
         "choices": [near for near in item.near if near.is_of_org],
         "subject": thread_screens.head_of(actor, thread, token=screen.token, goals=screen.goals),
-        "stretches": _stretches(articles, report.message_sequence_num, is_whole="whole" in query),
-        "other_reach": href({**query, "whole": "" if "whole" in query else "1"}),
-        "is_whole": "whole" in query,
+        "stretches": _stretches(pieces, at, is_whole=is_whole),
+        "other_reach": href({**query, "whole": "" if is_whole else "1"}),
+        "is_whole": is_whole,
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": cloth.weave(thread.weave),
         "profiles": profiles.all_profiles(),
         "state": query,
         "is_checked": "check" in query,
-        **checks_screen.of_report(actor, report, articles),
+        **checks_screen.of_report(actor, report, (each for each in pieces if isinstance(each, Article))),
     }
 
 
@@ -292,9 +293,9 @@ def _found(found: Iterable[tuple[UserFeedback, str]]) -> list[Near]:
     ]
 
 
-def _stretches(articles: list[Article], index: int, *, is_whole: bool) -> list[excerpting.Stretch]:
-    reach = {"before": len(articles), "after": len(articles)} if is_whole else {}
-    return excerpting.around(articles, index, **reach)
+def _stretches(pieces: list[Piece], index: int, *, is_whole: bool) -> list[excerpting.Stretch]:
+    reach = {"before": len(pieces), "after": len(pieces)} if is_whole else {}
+    return excerpting.around(pieces, index, **reach)
 
 
 def kept(query: Mapping[str, str]) -> dict[str, str]:

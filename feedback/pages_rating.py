@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from django.contrib import messages as notes
 from django.db.models import Q
@@ -19,6 +20,7 @@ from core import bodies, forms, zones
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.rendering import isolated, one_line
+from core.templatetags.ui import at_message
 from feedback import capture, marking
 from feedback.models import UserFeedback
 from feedback.presenting import RateForm, checksum
@@ -72,7 +74,7 @@ def _form(actor: Actor, thread: Thread, index: int, sentiment: str = "") -> Rate
         marking.message_marks(actor, thread).get(index) if _has_own(actor, thread, index) else None,
         index=index,
         action=reverse("feedback:rate", args=[thread.thread_id, index]),
-        back=f"{reverse('threads:detail', args=[thread.thread_id])}#m{index}",
+        back=f"{reverse('threads:detail', args=[thread.thread_id])}{at_message(index)}",
         sentiment=sentiment,
     )
 
@@ -115,7 +117,9 @@ def _require_seen(form: RateForm, seen: str | None, given: Mapping[str, Any]) ->
 
 def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
     """The thread page's context after a rating, with the article and the thumbs that show it."""
-    context = screens.context(actor, thread, tz=zones.of(request))
+    page = urlsplit(HtmxDetails(request).current_url or "").query
+    at = bodies.number(dict(parse_qsl(page)).get("at", ""))
+    context = screens.context(actor, thread, tz=zones.of(request), places=[index, *([] if at is None else [at])])
     article = next((article for article in context["articles"] if index in article.covers), None)
     acts = next((acts for acts in article.all_acts if acts.index == index), None) if article else None
     return {**context, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}

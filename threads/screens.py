@@ -1,6 +1,6 @@
 """Loads the data of the thread pages into the view models of `threads.presenting`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,12 +21,12 @@ from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared, Row
 from core.rendering import gist, json_text
-from threads import answering, figures, goals, hits, hooks, pending, reading, titles
+from threads import answering, extracts, figures, goals, hits, hooks, pending, reading, titles
 from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
-from threads.presenting import composing, landmarks
-from threads.presenting.articles import Article, Mark
+from threads.presenting import composing, excerpting, landmarks
+from threads.presenting.articles import Article, Gap, Mark, Piece
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.heading import AgentLink, ForkLink, ForkSource, ThreadHead
 from threads.presenting.imports import Import
@@ -53,6 +53,8 @@ class Screen:
     before: datetime | None
     """The time of the article before a range of messages."""
     imported: Import | None
+    gaps: Sequence[Gap] = ()
+    """The messages of a long thread that are not shown."""
 
     def articles(self) -> list[Article]:
         """The transcript as articles."""
@@ -68,6 +70,10 @@ class Screen:
             before=self.before,
             imported=self.imported,
         )
+
+    def pieces(self) -> list[Piece]:
+        """The articles, with the gaps in their places."""
+        return sorted([*self.articles(), *self.gaps], key=lambda each: each.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +115,28 @@ def screen(actor: Actor, thread: Thread, *, tz: ZoneInfo, between: tuple[int, in
         return screen_through(eyes_of(actor, thread, tz=tz), thread, between=between)
 
 
+def extract(actor: Actor, thread: Thread, reach: extracts.Reach, *, tz: ZoneInfo, places: Iterable[int] = ()) -> Screen:
+    """Like `screen`; of a long thread only its ends, its last request, and what is around the messages `places`."""
+    with snapshot():
+        reading.refresh(thread)
+        return extract_through(eyes_of(actor, thread, tz=tz), thread, reach, places)
+
+
+def extract_through(eyes: Eyes, thread: Thread, reach: extracts.Reach, places: Iterable[int] = ()) -> Screen:
+    """Like `extract`, for existing `Eyes`; call it in the snapshot in which those were made."""
+    shown = extracts.ranges(thread, reach, places)
+    return _screen(eyes, thread, shown, extracts.gaps(thread, shown, dict(eyes.marks)))
+
+
 def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | None = None) -> Screen:
     """Like `screen`, for existing `Eyes`; call it in the snapshot in which those were made."""
-    messages = reading.snapshots(thread.pk, between=between)
-    found = figures.of_turns(thread.pk, between=between) if eyes.knows_figures else []
+    return _screen(eyes, thread, [between or (0, LAST)])
+
+
+def _screen(eyes: Eyes, thread: Thread, shown: Sequence[extracts.Range], gaps: Sequence[Gap] = ()) -> Screen:
+    messages = [message for between in shown for message in reading.snapshots(thread.pk, between=between)]
+    turns = [figures.of_turns(thread.pk, between=between) for between in shown] if eyes.knows_figures else []
+    found = [turn for each in turns for turn in each]
     told = {
         each.answer_idx: figures.words(each) for each in reversed(found)
     }  # if two turns have one answer, the first: it wrote the answer
@@ -127,8 +151,9 @@ def screen_through(eyes: Eyes, thread: Thread, *, between: tuple[int, int] | Non
         token=eyes.token,
         now=timezone.now(),
         tz=eyes.tz,
-        before=_said_before(thread, between),
+        before=_said_before(thread, shown[0][0]),
         imported=import_of(thread),
+        gaps=gaps,
     )
 
 
@@ -145,27 +170,29 @@ def import_of(thread: Thread) -> Import | None:
     return None
 
 
-def _said_before(thread: Thread, between: tuple[int, int] | None) -> datetime | None:
-    """The time of the article before a range. Tool results come later than the text that gives it its time."""
-    if not between or not between[0]:
+def _said_before(thread: Thread, first: int) -> datetime | None:
+    """The time of the article before a message. Tool results come later than the text that gives it its time."""
+    if not first:
         return None
-    said = Message.objects.filter(thread=thread, idx__lt=between[0]).exclude(role="roboto").order_by("-idx")
+    said = Message.objects.filter(thread=thread, idx__lt=first).exclude(role="roboto").order_by("-idx")
     return said.values_list("created", flat=True).first()
 
 
-def context(actor: Actor, thread: Thread, *, tz: ZoneInfo) -> dict[str, Any]:
-    """The template context of a thread's page or its parts."""
-    shown = screen(actor, thread, tz=tz)
+def context(actor: Actor, thread: Thread, *, tz: ZoneInfo, places: Iterable[int] = ()) -> dict[str, Any]:
+    """The template context of a thread's page or its parts; of a long thread its ends and what is around `places`."""
+    shown = extract(actor, thread, extracts.PAGE, tz=tz, places=places)
     return around(shown, head_of(actor, thread, token=shown.token, goals=shown.goals, worlds=worlds_for(actor, thread)))
 
 
 def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
     """Like `context`, from a screen and a head, which must be the reader's own."""
-    thread, articles = shown.thread, shown.articles()
+    thread, pieces = shown.thread, shown.pieces()
+    articles = [each for each in pieces if isinstance(each, Article)]
     return {
         "head": head,
         "is_title_said": bool(thread.title) and thread.title == titles.of_messages(shown.messages),
         "articles": articles,
+        "stretches": excerpting.whole(pieces),
         "jumps": landmarks.jumps(articles),
         "thread_map": landmarks.thread_map(articles),
         "here": reverse("threads:detail", args=[thread.thread_id]),

@@ -21,12 +21,12 @@ from django.views.decorators.http import require_GET
 from accounts.authentication import page_actor, page_actor_again
 from accounts.pages import signed_in
 from accounts.rights import Right
-from core import notices, sse, zones
+from core import bodies, notices, sse, zones
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import DomainError, InvalidRequest
 from core.shared import SharedTexts
-from threads import hooks, pending, reading, screens, transcript
+from threads import extracts, hooks, pending, reading, screens, transcript
 from threads.access import LAST, require, thread_for
 from threads.models import Message, Thread
 from threads.presenting.articles import Article
@@ -177,12 +177,13 @@ def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
     eyes = screens.eyes_of(actor, thread, tz=zones.of(request))
     goals, worlds = screens.goal_notes(thread), screens.worlds_for(actor, thread)
     head = screens.head_of(actor, thread, token=eyes.token, goals=goals, worlds=worlds)
+    at = bodies.number(request.GET.get("at", ""))
 
     def draw() -> str:
-        context = screens.around(screens.screen_through(eyes, thread), head)
+        context = screens.around(screens.extract_through(eyes, thread, extracts.PAGE, [] if at is None else [at]), head)
         return render_to_string("threads/_live_head.html", context | {"form": None, "csrf_token": _STAND_IN})
 
-    return sse.Event("head", _DRAWN.get((eyes, head), draw).replace(_STAND_IN, get_token(request)))
+    return sse.Event("head", _DRAWN.get((eyes, head, at), draw).replace(_STAND_IN, get_token(request)))
 
 
 # Rendered without the request, because the key does not cover what a template could read from it.

@@ -97,6 +97,12 @@ def thousands(number: int | None) -> str:
 
 
 @register.filter
+def at_message(index: int) -> str:
+    """The query and fragment of a message behind its thread's URL; of a long thread only a part is shown."""
+    return f"?at={index}#m{index}"
+
+
+@register.filter
 def took(milliseconds: int | None) -> str:
     """A duration: `< 1 ms`, `184 ms`, `1.2 s`; empty for None."""
     return "" if milliseconds is None else rendering.took(milliseconds)

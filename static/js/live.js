@@ -4,7 +4,7 @@ import { adopt, all, enter, focused, forgive, on, one, parsed, part, say } from 
 const SECRET = "[name=csrfmiddlewaretoken]";
 const WORK = { turns: bring, head: bring, reset: drop, gone };
 const talk = one("[data-live]");
-let [live, token] = talk.dataset.live.split(/(?<==)/);
+let [live, token] = talk.dataset.live.split(/(?<=token=)/);
 let wait = 1e3;
 let source, follows, seen;
 

@@ -136,7 +136,7 @@ def test_the_search_route_takes_the_same_query_H2(api, who):
 def test_a_pasted_id_or_address_finds_its_thread(found, who):
     """But not one within other words, which are searched as they are."""
     thread, other = answered(who, "One", "A walrus."), answered(who, "Two", "A yak.")
-    assert found(thread.thread_id) == found(f"https://heddle.test/threads/{thread.thread_id}/#m3") == ["One"]
+    assert found(thread.thread_id) == found(f"https://heddle.test/threads/{thread.thread_id}/?at=3#m3") == ["One"]
     answered(who, "Three", f"See {other.thread_id} again.")
     assert found(f'"see {other.thread_id}"') == ["Three"]
 

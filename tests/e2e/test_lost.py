@@ -59,7 +59,7 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
     visitor.forgive("status of 40[13]", "Error Code 40[13]")
     page = visitor.page
     with page.expect_response("**/live/**"):  # without its session the stream could not begin
-        page.goto(f"/threads/{thread_id}/#m1")
+        page.goto(f"/threads/{thread_id}/?at=1#m1")
     page.fill("#say", TEXT)
     visitor.context.clear_cookies(**({"name": "sessionid"} if lost == "session" else {}))
     page.press("#say", "Control+Enter")
@@ -71,7 +71,7 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
     page.fill("#email", heddle.server.who["emails"]["alice"])
     page.fill("#password", heddle.server.who["passwords"]["alice"])
     page.click("form button")
-    page.wait_for_url(f"**/threads/{thread_id}/#m1")
+    page.wait_for_url(f"**/threads/{thread_id}/?at=1#m1")
     expect(page.locator("#say")).to_have_value(TEXT)
     page.press("#say", "Control+Enter")
     expect(page.locator("#m2")).to_contain_text(TEXT)

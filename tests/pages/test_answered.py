@@ -55,7 +55,7 @@ def test_the_submitter_is_told_until_they_open_the_thread(browser_of: Browser, w
     get(admin, f"/feedback/?q=&item={report_of('alice').feedback_id}")
     assert is_told(alice) and found(alice) == 1 and is_told(alice, "has:answer")
     [link] = [a["href"] for a in get(alice, "/threads/").all("a", id=f"t-{thread.thread_id}")]
-    assert link == f"/threads/{thread.thread_id}/#m1", "and the row leads to the answer"
+    assert link == f"/threads/{thread.thread_id}/?at=1#m1", "and the row leads to the answer"
     assert "It was the tool." in get(alice, f"/threads/{thread.thread_id}/").words
     assert not is_told(alice) and found(alice) == 0
 

@@ -54,7 +54,7 @@ def test_without_scripts_it_is_a_page_with_its_facts(browser_of: Browser, who: P
     page = get(browser_of("alice"), address(thread))
     assert page.one("h1").words == "look_up"
     assert page.one("dl", class_="facts").words.startswith("Outcome success Runtime 412 ms Message message 1 Id tu_1")
-    assert page.one("dl", class_="facts").one("a", href=f"/threads/{thread.thread_id}/#m1")
+    assert page.one("dl", class_="facts").one("a", href=f"/threads/{thread.thread_id}/?at=1#m1")
     assert payloads(page)["Output"] == '{"bikes": 3}'
 
 
@@ -111,7 +111,7 @@ def test_the_raw_page_says_so_and_leads_back(browser_of: Browser, who: People) -
     way = page.one("nav", class_="crumbs")
     assert way.words.endswith("/look_up/Raw")
     assert payloads(get(client, way.all("a")[-1]["href"])).keys() == {"Input", "Output"}
-    assert way.all("a")[1]["href"] == f"{path_of(thread)}#m1"
+    assert way.all("a")[1]["href"] == f"{path_of(thread)}?at=1#m1"
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def test_an_answer_stands_beside_an_answer_and_not_beside_all_that_came_later(br
     page = get(browser_of("alice"), f"/threads/{fork.thread_id}/compare/").one("main")
     assert "Something else." in page.words and "And then?" not in page.words and "Thanks." not in page.words
     assert "The source goes on with 4 more messages." in page.words
-    assert page.one("a", href=f"/threads/{source.thread_id}/#m2").words == "goes on"
+    assert page.one("a", href=f"/threads/{source.thread_id}/?at=2#m2").words == "goes on"
 
 
 def test_half_of_an_answer_is_not_the_answer_again(browser_of: Browser, who: People) -> None:

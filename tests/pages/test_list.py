@@ -604,7 +604,9 @@ def test_a_row_shows_where_the_words_are_that_it_was_found_by(browser_of: Browse
     rows = {row.one("a").words: row for row in get(client, "/threads/?q=pump+-is:fork").all("td", class_="title")}
     shown = rows["Nothing yet"].one("p")
     assert shown.words == "First line. The PUMP is <b>loud</b>, the pump leaks" and shown.one("mark").words == "PUMP"
-    assert rows["Nothing yet"].one("a")["href"].endswith(f"/{thread.thread_id}/#m2:~:text=First%20line.%20The-,PUMP")
+    assert (
+        rows["Nothing yet"].one("a")["href"].endswith(f"/{thread.thread_id}/?at=2#m2:~:text=First%20line.%20The-,PUMP")
+    )
     assert not rows["A pump, too"].all("p") and rows["A pump, too"].one("mark").words == "pump"
     assert not get(client, "/threads/?q=is:mine+-pumpe").all("mark")
 
@@ -625,7 +627,7 @@ def test_a_row_shows_where_in_an_answer_the_words_are(browser_of: Browser, who: 
         shown = rows["Nothing"]
         assert shown.one("p").words == "<b>It is a Pump of old. Pumps!"
         assert shown.one("mark").words in ("Pump", "a Pump")
-        assert f"/{thread.thread_id}/#m3:~:text=" in shown.one("a")["href"]
+        assert f"/{thread.thread_id}/?at=3#m3:~:text=" in shown.one("a")["href"]
     assert not get(client, "/threads/?q=-text:pump").all("mark")
 
 

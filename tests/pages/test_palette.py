@@ -103,7 +103,7 @@ def test_threads_are_found_by_words_of_their_titles_and_by_their_ids(browser_of:
     for name in ("bob", "eve"):
         assert "Refund that nobody else sees" not in str(found(browser_of(name), "refund nobody"))
     assert found(browser_of("bob"), shared.thread_id)[0] == (shared.title, "Thread")
-    for pasted in (shared.thread_id, f"https://heddle.example.org/threads/{shared.thread_id}/#m3"):
+    for pasted in (shared.thread_id, f"https://heddle.example.org/threads/{shared.thread_id}/?at=3#m3"):
         assert leads(browser_of("bob"), pasted, shared.title) == f"/threads/{shared.thread_id}/"
     assert "Thread" not in [kind for _, kind in found(browser_of("eve"), shared.thread_id)]
 

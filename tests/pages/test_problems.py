@@ -73,7 +73,7 @@ def test_a_bug_tells_its_request_id_and_nothing_else(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("SECRET-OF-THE-SERVER")
 
-    monkeypatch.setattr(screens, "screen", broken)
+    monkeypatch.setattr(screens, "extract", broken)
     answer = browser_of("alice").get(f"/threads/{make.thread(who.alice).thread_id}/")
     page = dom(answer, 500)
     assert page.one("h1").words == "Something went wrong."
@@ -88,7 +88,7 @@ def test_a_database_that_does_not_answer_is_busy_and_not_broken(
     def away(*_: object, **__: object) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(screens, "screen", away)
+    monkeypatch.setattr(screens, "extract", away)
     page = get(browser_of("alice"), f"/threads/{make.thread(who.alice).thread_id}/", 503)
     assert page.one("h1").words == "Heddle is busy." and "locked" not in page.words
 

@@ -45,9 +45,9 @@ def test_without_scripts_the_form_is_a_page_with_the_message_on_it(browser_of: B
     page = get(client, address(thread) + "?sentiment=positive")
     assert page.one("h1").words == "Rate message 1"
     assert page.one("article")["id"] == "m1" and page.none("form", id="write")
-    assert form_of(page).one("a")["href"] == f"/threads/{thread.thread_id}/#m1"
+    assert form_of(page).one("a")["href"] == f"/threads/{thread.thread_id}/?at=1#m1"
     answer = submit(client, form_of(page), categories=["helpful", "correct"], notes="Yes\r\nplease")
-    assert (answer.status_code, answer["Location"]) == (302, f"/threads/{thread.thread_id}/#m1")
+    assert (answer.status_code, answer["Location"]) == (302, f"/threads/{thread.thread_id}/?at=1#m1")
     row = UserFeedback.objects.get()
     assert (row.sentiment, row.categories, row.notes) == ("positive", ["correct", "helpful"], "Yes\nplease")
 

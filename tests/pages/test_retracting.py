@@ -90,7 +90,7 @@ def test_without_scripts_a_page_asks_first(browser_of: Browser, who: People) -> 
     form = next(each for each in page.one("main").all("form") if "retract" in each["action"])
     assert "Said too much" in form.words
     answer = submit(client, form)
-    assert (answer.status_code, answer["Location"]) == (302, f"/threads/{thread.thread_id}/#m1")
+    assert (answer.status_code, answer["Location"]) == (302, f"/threads/{thread.thread_id}/?at=1#m1")
     assert not UserFeedback.objects.exists()
     page = get(client, f"/threads/{thread.thread_id}/")
     assert page.id("mark-1").none("section") and "Rating retracted." in page.id("notes").words

@@ -240,7 +240,7 @@ def test_forks_and_their_source_lead_to_each_other(browser_of: Browser, who: Peo
     assert there["href"] == f"/threads/{forked.thread_id}/"
     back, compare = get(client, there["href"]).id("head").all("a")
     assert compare["href"] == there["href"] + "compare/"
-    assert back["href"] == path(source) + "#m1" and back.words == "The source"
+    assert back["href"] == path(source) + "?at=1#m1" and back.words == "The source"
     assert "forked into" in get(browser_of("admin"), path(source)).id("head").words
     Thread.objects.filter(key=by_admin.thread_id[4:]).update(created_by=who.bob.user)
     hidden = get(browser_of("bob"), f"/threads/{by_admin.thread_id}/").id("head")

@@ -13,7 +13,7 @@ from threads.content import BlockDict, MessageSnapshot, Role, error, text, tool_
 from threads.presenting.articles import Article, Call, Fault, Mark, Prose
 from threads.presenting.calls import call_detail
 from threads.presenting.cloth import weave
-from threads.presenting.composing import present
+from threads.presenting.composing import beginnings, present
 from threads.presenting.excerpting import around
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.landmarks import jumps, thread_map
@@ -439,3 +439,44 @@ def test_an_unfolded_call_shows_payloads_and_raw_ones_only_on_request() -> None:
     raw = call_detail(use, result, index=3, raw=True)
     assert [payload.title for payload in raw.payloads][2:] == ["Raw request", "Raw response"]
     assert call_detail(use, None, index=3, thread_status="client_tool_turn").outcome.key == "waiting"
+
+
+STEPS = {
+    "asks": ("user", "completed", text("Why?")),
+    "says": ("assistant", "completed", text("So.")),
+    "calls": ("assistant", "completed", tool_use("book", "u", {})),
+    "fails": ("assistant", "failed", tool_use("book", "u", {})),
+    "gets": ("roboto", "completed", tool_result("book", "u", "success", None)),
+}
+
+
+@given(st.lists(st.sampled_from([*STEPS]), min_size=1, max_size=14), st.data())
+def test_an_article_is_the_same_in_a_part_of_its_thread(steps: list[str], data: st.DataObject) -> None:
+    """Wherever the reading of roles begins, what it takes for beginnings are those of the whole, and none is missed."""
+    script = Script()
+    for step in steps:
+        role, status, block = STEPS[step]
+        script.says(role, block, status=status)  # type: ignore[arg-type]
+    articles = [(each.index, each.covers) for each in script.articles()]
+    begins = [index for index, _ in articles]
+    rows = [
+        (each.index, each.role, each.status, any(block["content_type"] == "text" for block in each.blocks))
+        for each in script.messages
+    ]
+    assert beginnings(rows) == begins
+    cut = data.draw(st.integers(0, len(steps) - 1))
+    found = beginnings(rows[cut:])
+    known = next((row[0] for row in rows[cut:] if row[1] != "roboto"), len(rows))
+    assert set(found) <= set(begins) and set(found) >= {each for each in begins if each > known}
+    first, after = (data.draw(st.sampled_from([*begins, len(rows)])) for _ in range(2))
+    part = Script()
+    part.messages = [each for each in script.messages if first <= each.index < after]
+    assert [(each.index, each.covers) for each in part.articles()] == [
+        each for each in articles if first <= each[0] < after
+    ]
+
+
+def test_what_is_left_out_ends_an_article() -> None:
+    script = a_booking()
+    del script.messages[2:4]
+    assert [each.covers for each in script.articles()] == [(0,), (1,), (4, 5), (6,)]

@@ -191,9 +191,37 @@ class Article:
         return tuple(acts for acts in self.all_acts if acts.mark)
 
     @property
+    def call_count(self) -> int:
+        """The number of its tool uses."""
+        return len(self.calls)
+
+    @property
     def faults(self) -> int:
         """The number of errors in the article."""
         return sum(is_fault(part) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Messages of a long thread that are not shown, up to `last`, with what they contain."""
+
+    index: int
+    last: int
+    call_count: int
+    faults: int
+    ratings: int
+    first_fault: int | None
+    """The message with the first error."""
+    first_rating: int | None
+    voice: Literal[""] = ""
+
+    @property
+    def covers(self) -> range:
+        """The messages."""
+        return range(self.index, self.last + 1)
+
+
+Piece = Article | Gap
 
 
 def is_fault(part: Part) -> bool:

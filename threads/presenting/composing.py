@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from django.utils.safestring import SafeString
 
@@ -62,25 +62,51 @@ def _on_days(articles: Iterable[Article], now: datetime, before: datetime | None
 
 
 def _runs(messages: Iterable[MessageSnapshot]) -> Iterator[list[MessageSnapshot]]:
-    """Group messages by article. Results belong to the agent's article before them, even if text has closed it."""
+    """Group messages by article. Messages that are left out end one."""
     run: list[MessageSnapshot] = []
     closed = False
     for message in messages:
-        goes_on = (
-            run and run[0].role != "user" and (message.role == "roboto" or (message.role != "user" and not closed))
-        )
-        if not goes_on:
+        is_next = bool(run) and message.index == run[-1].index + 1
+        if not (is_next and _goes_on(run[0].role, message.role, closed=closed)):
             if run:
                 yield run
             run, closed = [], False
         run.append(message)
-        closed = closed or (message.role == "assistant" and _closes(message))
+        closed = closed or _closes(message.role, message.status, has_text=_has_text(message))
     if run:
         yield run
 
 
-def _closes(message: MessageSnapshot) -> bool:
-    return message.status in ("failed", "cancelled") or any(block["content_type"] == "text" for block in message.blocks)
+def beginnings(rows: Iterable[tuple[int, str, str, bool]]) -> list[int]:
+    """The indexes at which articles begin, among messages in order: index, role, status, and whether it has text.
+
+    The first rows may belong to an article that began before them, and are left out until that is known.
+    """
+    found: list[int] = []
+    began_with, closed = "", True
+    for idx, role, status, has_text in rows:
+        is_known = bool(began_with) or role == "user" or not idx
+        if is_known and (not began_with or not _goes_on(began_with, role, closed=closed)):
+            found.append(idx)
+            began_with, closed = role, False
+        closes = _closes(role, status, has_text=has_text)
+        if not began_with and role == "assistant":  # an article that text closed would not go on with it
+            began_with, closed = role, False
+        closed = closed or closes
+    return found
+
+
+def _goes_on(began_with: str, role: str, *, closed: bool) -> bool:
+    """Whether a message continues the article before it. Results belong to the agent's, even if text has closed it."""
+    return began_with != "user" and (role == "roboto" or (role != "user" and not closed))
+
+
+def _closes(role: str, status: str, *, has_text: bool) -> bool:
+    return role == "assistant" and (status in ("failed", "cancelled") or has_text)
+
+
+def _has_text(message: MessageSnapshot) -> bool:
+    return any(block["content_type"] == "text" for block in message.blocks)
 
 
 Answers = dict[tuple[int, int], tuple[int, BlockDict]]
@@ -286,7 +312,7 @@ def _attempts(goal: GoalNote, articles: Iterable[Article]) -> tuple[Attempt, ...
     calls = [call for article in articles if article.index >= goal.index for call in article.calls]
     name = next((call.tool_name for call in calls if call.tool_use_id == goal.achieve_tool_use_id), None)
     return tuple(
-        Attempt(call.anchor, call.outcome, call.reason or call.gist)
+        Attempt(call.index, call.anchor, call.outcome, call.reason or call.gist)
         for call in calls
         if name and call.tool_name == name
     )
@@ -296,8 +322,10 @@ def _why_unmet(goal: GoalNote, articles: Iterable[Article]) -> str:
     """How the turn of a failed goal ended, derived from its answers, because a fork copies no turns."""
     if goal.status != "failed":
         return ""
-    behind = (article for article in articles if article.covers[-1] > goal.index)
+    behind = [article for article in articles if article.covers[-1] > goal.index]
     answers = list(takewhile(lambda article: article.voice == "agent", behind))
+    if any(after.index != before.covers[-1] + 1 for before, after in pairwise(behind[: len(answers) + 1])):
+        return ""  # a part of it is not shown
     ended = answers[-1].state if answers else ""
     if ended == "cancelled":
         return "the turn was cancelled"

@@ -8,8 +8,9 @@ from threads.presenting.words import GOAL_WORDS, Word, counted, goal_title
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt at a goal: the anchor of its call, and its outcome."""
+    """One attempt at a goal: the message and the anchor of its call, and its outcome."""
 
+    index: int
     anchor: str
     outcome: Word
     words: str

@@ -6,6 +6,7 @@ from datetime import datetime
 from urllib.parse import quote, urlencode
 from zlib import crc32
 
+from core.templatetags.ui import at_message
 from threads.presenting.cloth import Cloth, weave
 from threads.presenting.words import Word
 from threads.status import RUNNING, ThreadStatus
@@ -65,12 +66,12 @@ class ThreadRow:
 
     @property
     def place(self) -> str:
-        """The fragment of the row's link: the message, if any, and the text found in it, which browsers mark."""
+        """The end of the row's link: the message, if any, and the text found in it, which browsers mark."""
         if self.answered is not None:
-            return f"#m{self.answered}"
+            return at_message(self.answered)
         if self.hit is None:
             return ""
-        return f"#m{self.hit.index}{_marking(self.hit)}"
+        return at_message(self.hit.index) + _marking(self.hit)
 
     @property
     def is_running(self) -> bool:

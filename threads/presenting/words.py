@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from core.templatetags.ui import thousands
 from threads.status import BAD_OUTCOMES
 
 
@@ -73,4 +74,4 @@ def thread_word(status: str, last_assistant: str | None = None) -> Word:
 
 def counted(number: int, word: str) -> str:
     """A number with its word: `1 message`, `2 messages`."""
-    return f"{number} {word}{'' if number == 1 else 's'}"
+    return f"{thousands(number)} {word}{'' if number == 1 else 's'}"
