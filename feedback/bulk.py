@@ -24,7 +24,7 @@ from core.db import anew
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound
 from core.grammar import spelled
 from core.wire import Exact
-from feedback import projecting, renaming, triage, undoing
+from feedback import following, projecting, renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, Retraction, TriageChange, UserFeedback
 from feedback.querying import Query, matching, named, parse, understood
@@ -59,7 +59,7 @@ def act_on_all(
         if len(feedback_ids) > MOST_TICKED:
             raise InvalidRequest(f"feedback_ids: must be at most {MOST_TICKED}; use a query for more")
         ticked = {ids.key_of(feedback_id, ids.FEEDBACK) or feedback_id for feedback_id in feedback_ids}
-        ticked -= {_original(bulk)}
+        ticked -= _originals(bulk)
         known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
         bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
         return _begin(actor, bulk, unknown=sorted(ticked - known.keys()))
@@ -354,10 +354,17 @@ def _counted(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
     try:
         work()
     except DomainError as problem:
-        is_as_wanted = bulk.verb == "resolve" and isinstance(problem, ResolvedAlready)
-        _left(bulk, key, problem.message, is_as_wanted=is_as_wanted)
+        _left(bulk, key, problem.message, is_as_wanted=_is_as_wanted(bulk, key, problem))
     else:
         bulk.done_count += 1
+
+
+def _is_as_wanted(bulk: Bulk, key: str, problem: DomainError) -> bool:
+    """Whether the refused report already was what the action makes of it."""
+    if not isinstance(problem, ResolvedAlready):
+        return False
+    copies = UserFeedback.objects.filter(key=key, triage__duplicate_of__key__in=_originals(bulk))
+    return bulk.verb == "resolve" or copies.exists()
 
 
 def _left(bulk: Bulk, key: str, reason: str, *, is_as_wanted: bool = False) -> None:
@@ -372,9 +379,15 @@ def _rest(actor: Actor, bulk: Bulk) -> QuerySet[UserFeedback]:
         rows = rows.filter(pk__in=bulk.chosen)
     else:
         rows = matching(actor, parse(bulk.query or "")).filter(pk__lte=bulk.below)
-    return rows.filter(pk__gt=bulk.after or 0).exclude(key=_original(bulk))
+    rows = rows.filter(pk__gt=bulk.after or 0)
+    return rows.exclude(key__in=originals) if (originals := _originals(bulk)) else rows
 
 
-def _original(bulk: Bulk) -> str:
-    """The key of the report that its reports become duplicates of; empty for other actions."""
-    return ids.key_of(bulk.arguments.get("duplicate_of") or "", ids.FEEDBACK) or ""
+def _originals(bulk: Bulk) -> set[str]:
+    """The key of the report that its reports become duplicates of, and that of its own original; none for other
+    actions.
+    """
+    named = UserFeedback.objects.filter(key=ids.key_of(bulk.arguments.get("duplicate_of") or "", ids.FEEDBACK) or "")
+    if bulk.verb != "duplicate" or (of := named.values_list("pk", "key").first()) is None:
+        return set()
+    return {of[1], *UserFeedback.objects.filter(pk=following.root_of(of[0])).values_list("key", flat=True)}

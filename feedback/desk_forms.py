@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.text import get_text_list
 
 from core import bodies, forms, ids
 from core.actor import Actor
@@ -91,8 +92,13 @@ def has_typed_note(form: Mapping[str, str]) -> bool:
 
 
 def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Exact]:
-    """The verb of the bulk form; a typed day begins in `tz`. Enter in a field presses the button next to it."""
+    """The verb of the bulk form; a typed day begins in `tz`.
+
+    Enter in a field presses the button next to it; if several fields are filled, it is not known which one.
+    """
     verb, choice = _pressed(form)
+    if not form.get("verb", "").removeprefix("label typed") and len(_filled(form)) > 1:
+        raise InvalidRequest(f"verb: press the button, because {get_text_list(_filled(form), 'and')} are filled in")
     if verb in ("", "label", "unlabel"):
         names = _names(form)
         if not names:
@@ -186,6 +192,13 @@ def _pressed(form: QueryDict) -> tuple[str, str]:
     if form.get("duplicate_of") or form.get("original"):
         return "duplicate", ""
     return ("snooze", "day") if form.get("until") else ("", "")
+
+
+def _filled(form: QueryDict) -> list[str]:
+    """The bulk form's fields that Enter could mean, in words."""
+    duplicate = form.get("duplicate_of") or form.get("original")
+    given = {"a label": form.get("label"), "an original": duplicate, "a date": form.get("until")}
+    return [words for words, value in given.items() if value]
 
 
 def _step(name: str, arguments: Mapping[str, Any]) -> tuple[Verb, Exact]:

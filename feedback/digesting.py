@@ -122,6 +122,7 @@ def _store(pks: list[int]) -> set[int]:
     turns = _turns(pks)
     unknown = ("", "", False)
     RatedAnswer.objects.filter(pk__in=turns).delete()  # of reports that were digested before their turn ended
+    RatedTool.objects.filter(feedback__in=pks).delete()
     RatedAnswer.objects.bulk_create(
         (
             new(RatedAnswer, feedback_id=pk, model_profile=profile, error_code=(error or errors.get(pk, ""))[:60])
@@ -193,11 +194,12 @@ _TURNS = f"""
         AND {_ANSWERS} < coalesce(({_ENDS}), 2147483647)
     ORDER BY t.id
 """  # noqa: S608
-# Payloads of results may be long, and only their outcome is needed.
+# Payloads of results may be long, and only their outcome is needed. The result of a rated call comes after it.
 _BLOCKS = f"""
     SELECT f.id, b.kind, b.text, CASE WHEN b.kind <> 'tool_result' THEN b.data END, b.outcome, b.tool_use_id
     FROM feedback_userfeedback f JOIN threads_block b ON b.thread_id = f.thread_id
-    WHERE f.id IN ({{pks}}) AND b.idx > coalesce(({_BEGINS}), -1) AND b.idx <= f.message_sequence_num
+    WHERE f.id IN ({{pks}}) AND b.idx > coalesce(({_BEGINS}), -1)
+        AND (b.idx <= f.message_sequence_num OR b.kind = 'tool_result' AND b.idx < coalesce(({_ENDS}), 2147483647))
         AND (b.kind IN ('tool_use', 'tool_result') OR b.idx = f.message_sequence_num AND b.kind IN ('text', 'error'))
     ORDER BY f.id, b.idx, b.position
 """  # noqa: S608

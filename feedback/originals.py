@@ -37,9 +37,12 @@ def found_for_all(actor: Actor, keys: Collection[str], typed: str, *, tz: tzinfo
 
 
 def first_of(actor: Actor, keys: Collection[str], *, before: str = "") -> list[UserFeedback]:
-    """The oldest of several reports, with their threads; the report with the key `before` comes before them."""
+    """The oldest of several reports, with their threads; the report with the key `before`, if it is of one of their
+    orgs, comes before them.
+    """
     require_admin(actor)
-    rows = UserFeedback.objects.select_related("thread")
+    orgs = UserFeedback.objects.filter(key__in=keys).values("org")
+    rows = UserFeedback.objects.select_related("thread").filter(org__in=orgs)
     oldest = list(rows.filter(key__in={*keys} - {before}).order_by("pk")[:MOST]) if len(keys) > 1 else []
     return [*rows.filter(key=before), *oldest][:MOST]
 

@@ -201,7 +201,8 @@ def apply(
         undoes=undoes,
     )
     if _of(after, REPORT_COLUMNS):
-        webhooks.announce(_event(after), report, actor_id=actor.user_id, by_triage=True)
+        for event in _events(after):
+            webhooks.announce(event, report, actor_id=actor.user_id, by_triage=True)
     if _of(after, REPLY_COLUMNS):
         webhooks.announce(webhooks.REPLIED, report, actor_id=actor.user_id, by_triage=True)
     _store(subject, after)
@@ -213,10 +214,11 @@ def apply(
     return True
 
 
-def _event(after: Decision) -> str:
-    if "resolved" not in after:
-        return webhooks.UPDATED
-    return webhooks.RESOLVED if after["resolved"] else webhooks.REOPENED
+def _events(after: Decision) -> list[str]:
+    found = [webhooks.UPDATED] if _of(after, ("admin_label", "admin_note")) else []
+    if "resolved" in after:
+        found.append(webhooks.RESOLVED if after["resolved"] else webhooks.REOPENED)
+    return found
 
 
 def _store(subject: Subject, after: Decision) -> None:

@@ -85,11 +85,13 @@ class LastAction:
     """How many of the reports that it resolved as fixed have a failing check now."""
     unchanged: int = 0
     """How many of the chosen reports were so already."""
+    ended: datetime | None = None
+    """When it ended, if it was a bulk."""
 
     @property
     def until(self) -> datetime:
         """Until when it can be undone."""
-        return self.at + WINDOW
+        return max(self.at, self.ended or self.at) + WINDOW
 
     @property
     def action_id(self) -> str:
@@ -164,7 +166,7 @@ def last_action(
     """
     undone = TriageChange.objects.filter(undoes=OuterRef("action"))
     found = (
-        TriageChange.objects.filter(actor=actor.user_id, undoes__isnull=True, at__gt=timezone.now() - WINDOW)
+        TriageChange.objects.filter(_is_recent(actor), actor=actor.user_id, undoes__isnull=True)
         .exclude(Exists(undone) & ~Q(action__in=unfinished))
         .exclude(action__in=tried)
         .exclude(verb__in=(FOLLOW, *_FINAL))
@@ -174,6 +176,13 @@ def last_action(
         .first()
     )
     return None if found is None else _told(found, tz)
+
+
+def _is_recent(actor: Actor) -> Q:
+    """Changes that are not too old to be undone; the window of a bulk begins with its end."""
+    begin = timezone.now() - WINDOW
+    bulks = Bulk.objects.filter(created_by=actor.user_id, finished_at__gt=begin).values_list("key", flat=True)
+    return Q(at__gt=begin) | Q(action__in=list(bulks))
 
 
 def told(action: str) -> LastAction | None:
@@ -204,6 +213,7 @@ def _told(change: TriageChange, tz: tzinfo) -> LastAction:
         place=report.thread.title or "",
         feedback_id=report.feedback_id,
         failing=_failing(change),
+        ended=_end_of(change.action),
     )
 
 
@@ -259,7 +269,7 @@ def require_undoable(actor: Actor, action: str) -> None:
     last = TriageChange.objects.filter(action=action).order_by("-id").first() if action else None
     if last is None:
         raise NotFound("There is no such action.")
-    if last.at < timezone.now() - WINDOW:
+    if max(last.at, _end_of(action) or last.at) < timezone.now() - WINDOW:
         raise Conflict("This action is more than 30 minutes old and can no longer be undone.")
     if last.verb in _FINAL:
         raise Conflict(_FINAL[last.verb])
@@ -269,6 +279,11 @@ def require_undoable(actor: Actor, action: str) -> None:
         raise Conflict("This action is already being undone.")
     if not left_of(action).exists():
         raise Conflict("This action was already undone.")
+
+
+def _end_of(action: str) -> datetime | None:
+    """When a bulk ended; None for any other action."""
+    return Bulk.objects.filter(key=action).values_list("finished_at", flat=True).first()
 
 
 def left_of(action: str) -> QuerySet[TriageChange]:
@@ -296,8 +311,12 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     if report is None:
         raise NotFound(projecting.GONE)
     subject = triage.subject_of(report)
-    stay = [column for column in change.after if not _as_left(subject, change, column)]
-    if _WHOLE.intersection(stay):  # the resolution or the reply is now somebody else's, with all its columns
+    since = _written_since(change)
+    stay = [column for column in change.after if column in since or not _as_left(subject, change, column)]
+    is_given_outcome = "resolved" in change.after and "outcome" in since
+    if is_given_outcome or _WHOLE.intersection(
+        stay
+    ):  # the resolution or the reply is now somebody else's, with all its columns
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
     if "admin_label" in stay and not _WHOLE.intersection(stay):
@@ -340,6 +359,22 @@ def _is_of_nothing(decision: Decision) -> bool:
     """Whether it would name a report that was retracted since."""
     of = decision.get("duplicate_of_id")
     return of is not None and not UserFeedback.objects.filter(pk=of).exists()
+
+
+def _written_since(change: TriageChange) -> set[str]:
+    """The columns that were written after a change, also with the same value again, unless that was undone since.
+
+    Labels and duplicate links are compared by what is in them.
+    """
+    later = list(TriageChange.objects.filter(feedback=change.feedback_id, pk__gt=change.pk))
+    undone = {each.undoes for each in later if each.undoes}
+    standing = [each for each in later if each.undoes is None and each.action not in undone | {change.action}]
+    written = {column for each in standing for column in each.after}
+    return (written | ({"outcome"} if "resolved" in written else set())) - {
+        "admin_label",
+        "duplicate_of_id",
+        *_HISTORY_ONLY,
+    }
 
 
 def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:

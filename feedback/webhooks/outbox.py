@@ -172,7 +172,7 @@ def _settle(event_id: int) -> None:
         event = waiting.filter(pk=event_id, settled_at=None, due_at__lte=now).first()
         if event is None:
             return
-        if event.is_triage and (due_at := _held_until(event)) > now:
+        if event.is_triage and settings.HEDDLE.webhook_delay_seconds and (due_at := _held_until(event)) > now:
             WebhookEvent.objects.filter(pk=event.pk).update(due_at=due_at)
             return
         event.settled_at, event.is_told = now, _still_holds(event)

@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from feedback import bulk, deciding, labelling, projecting, saved_views, undoing
+from feedback import bulk, deciding, labelling, projecting, saved_views, triage, undoing
 from feedback.models import Bulk, Label, Labelled, SavedView, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
@@ -561,6 +561,67 @@ def test_a_resolution_that_is_somebody_elses_by_now_is_not_taken_back(act, admin
     act(reports[0], "resolve", outcome="fixed")
     assert undone(admin, acted["action_id"])["failed_count"] == 1
     assert data_of(admin.get(f"admin/feedback/{reports[0]}"))["resolved"] is True
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "column"),
+    [
+        (("own", {"owner": "me"}), [("own", {"owner": "me"}), ("own", {"owner": "ADMIN"})], "owner"),
+        (("snooze", {"until_again": True}), [("wake", {}), ("snooze", {"until_again": True})], "snoozed_until_again"),
+        (("reopen", {}), [("resolve", {"outcome": "answered"}), ("reopen", {})], "resolved"),
+        (("outcome", {"outcome": "fixed"}), [("reopen", {}), ("resolve", {"outcome": "fixed"})], "outcome"),
+        (("resolve", {}), [("outcome", {"outcome": "fixed"})], "outcome"),
+        (
+            ("resolve", {"outcome": "fixed"}),
+            [("outcome", {"outcome": "noted"}), ("outcome", {"outcome": "fixed"})],
+            "outcome",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_somebody_decided_since_stays_also_if_it_is_the_same_again(act, admin, who, reports, mine, theirs, column):
+    """An undo takes back what its own action did, and not a colleague's decision for the same."""
+    bea = second_admin().actor
+    if mine[0] in ("reopen", "outcome"):
+        act(reports[0], "resolve", outcome="noted")
+    done = act(reports[0], mine[0], **mine[1])
+    for name, given in theirs:
+        given = {key: who.admin.user.email if value == "ADMIN" else value for key, value in given.items()}
+        verb = deciding.verb_named(name)
+        triage.act(bea, reports[0], (verb, verb.takes.model_validate(given)))
+    before = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
+    assert undone(admin, done["action_id"])["failures"]
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))[column] == before[column]
+
+
+def test_what_was_done_and_undone_since_does_not_keep_an_earlier_action(act, admin, reports):
+    first = act(reports[0], "own", owner="me")
+    second = act(reports[0], "own", owner=None)
+    undone(admin, second["action_id"])
+    assert undone(admin, first["action_id"])["failures"] == []
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["owner"] is None
+
+
+def test_a_bulk_can_be_undone_for_half_an_hour_from_its_end(act, admin, who, reports, monkeypatch):
+    """The last reports may have needed no change."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 0)
+    monkeypatch.setattr(bulk, "CHUNK", 1)
+    begun = data_of(
+        admin.post("admin/feedback/bulk", {"verb": "label", "arguments": {"add": ["x"]}, "feedback_ids": reports})
+    )
+    row = Bulk.objects.get()
+    Bulk.objects.update(state=Bulk.State.RUNNING)
+    bulk._advance_chunk(who.admin.actor, row.pk)
+    for each in reports[1:]:
+        act(each, "label", add=["x"])
+    with time_machine.travel(timezone.now() + timedelta(minutes=20), tick=True):
+        while bulk._advance_chunk(who.admin.actor, row.pk):
+            pass
+    with time_machine.travel(timezone.now() + timedelta(minutes=40), tick=True):
+        last = undoing.last_action(who.admin.actor)
+        assert last is not None and last.action_id == begun["action_id"] and last.minutes == 9
+        monkeypatch.setattr(bulk, "AT_ONCE", 200)
+        assert undone(admin, begun["action_id"])["done_count"] == 1
 
 
 def test_after_half_an_hour_nothing_is_taken_back(act, admin, reports):

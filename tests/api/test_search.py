@@ -422,3 +422,25 @@ def test_triggers_are_put_in_place_by_the_next_migrate_whatever_removed_them(who
         make.rating(who.admin, reports[name].thread, reports[name].message_sequence_num, notes="Afterwards.")
     assert len(UserFeedback.objects.filter(created_by=who.admin.user)) == Undigested.objects.count() - 4 == 2
     assert querying.matching(who.admin.actor, querying.parse("by:me afterwards")).count() == 2
+
+
+def test_a_rating_of_the_call_itself_knows_that_it_failed(api, who):
+    """The result is in the next message, and may come after the first digest."""
+    thread = make.thread(who.alice, '[[call calculate {"expression": "1/0"}]]')
+    made = {make.rating(who.alice, thread, index).feedback_id for index in (1, thread.message_count - 1)}
+    waiting = make.waiting(who.alice, "[[call remember {}]]", visibility="org")
+    late = make.rating(who.bob, waiting, 1).feedback_id
+    digesting.digest()
+
+    def failed(tool):
+        return {each["feedback_id"] for each in data_of(api("admin").get(f"admin/feedback?q=failed:{tool}"))["items"]}
+
+    assert failed("calculate") == made and failed("remember") == set()
+    [use] = pending_client_uses(waiting)
+    result = {"tool_use_id": use["tool_use_id"], "tool_name": "remember", "status": "error", "output": {"error": "no"}}
+    data_of(
+        api("alice").post(f"threads/{waiting.thread_id}/tool-results", {"tool_results": [{**result, "runtime_ms": 1}]})
+    )
+    make.run_turns(waiting)
+    digesting.digest()
+    assert failed("remember") == {late}

@@ -510,6 +510,34 @@ def test_what_the_desk_takes_back_sends_nothing_either(api, who, thread, sent):
     assert {event.is_told for event in WebhookEvent.objects.all()} == {False}
 
 
+def test_a_label_that_is_set_with_a_resolution_is_told_as_such(api, who, thread, sent):
+    """Also if the resolution and a reopening cancel each other out."""
+    hooks.endpoint(api("admin"), URL, "feedback.updated", "feedback.resolved", "feedback.reopened")
+    report = make.rating(who.bob, thread)
+    hooks.work()
+    sent.clear()
+    hooks.triaged(report.feedback_id, who.admin, admin_label="money", resolved=True)
+    hooks.triaged(report.feedback_id, who.admin, resolved=False)
+    with later():
+        hooks.work()
+    assert types(sent) == ["feedback.updated"] and sent[0][1]["data"]["admin_label"] == "money"
+
+
+def test_without_an_undo_window_a_large_bulk_is_told_as_it_goes(api, who, thread, sent, monkeypatch, settings):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"webhook_delay_seconds": 0})
+    monkeypatch.setattr(bulk, "AT_ONCE", 0)
+    monkeypatch.setattr(bulk, "CHUNK", 1)
+    admin = api("admin")
+    hooks.endpoint(admin, URL, "feedback.resolved")
+    for _ in range(2):
+        make.rating(who.bob, make.thread(who.bob))
+    data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "query": "is:open"}))
+    Bulk.objects.update(state=Bulk.State.RUNNING)
+    assert bulk._advance_chunk(who.admin.actor, Bulk.objects.get().pk)
+    hooks.work()
+    assert types(sent) == ["feedback.resolved"]
+
+
 def test_a_large_bulk_is_told_when_none_of_it_can_be_undone_any_more(api, who, thread, sent, monkeypatch):
     """Its window begins with its end; while it is being undone, nothing of it is told."""
     monkeypatch.setattr(bulk, "AT_ONCE", 0)

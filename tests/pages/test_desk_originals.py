@@ -169,3 +169,17 @@ def test_what_is_alike_becomes_a_duplicate_of_the_open_report_together(browser_o
     then(client, submit(client, page.id("together"), verb=button["value"]))
     assert [stored(each).resolved for each in made] == [True, False, True]
     assert Triage.objects.filter(duplicate_of=made[1]).count() == 2
+
+
+def test_the_open_report_of_another_org_is_no_original_of_the_ticked(browser_of: Browser, who: People) -> None:
+    made, foreign = said(who, "The canoe sank", "Canoe is gone"), make.rating(who.eve, make.thread(who.eve))
+    page = ticking(browser_of("admin"), made, here=f"/feedback/?q=&item={foreign.feedback_id}")
+    assert offered(page) == ["The canoe sank", "Canoe is gone"]
+
+
+def test_enter_with_two_fields_filled_in_asks_for_the_button(browser_of: Browser, who: People) -> None:
+    made, client = said(who, "The canoe sank", "Canoe is gone"), browser_of("admin")
+    typed = {"label": "money", "duplicate_of": made[0].feedback_id, "feedback_ids": [made[1].feedback_id]}
+    page = dom(submit(client, get(client, "/feedback/?q=").id("bulk"), "label typed", **typed), 400)
+    assert "a label and an original are filled in" in page.id("bulk").one(class_="wrong").words
+    assert stored(made[1]).admin_label is None and not stored(made[1]).resolved
