@@ -21,6 +21,8 @@ _BLANK = re.compile("[\\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _FIELD = re.compile(r"(?!https?://)([A-Za-z_]+):")
 _RUN = re.compile(r'[^\s()"]+')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_CURLY = re.compile("[\u201c\u201d\u201e\u201f\u00ab]([^\u201c-\u201f\u00ab\u00bb]*)[\u201c\u201d\u201f\u00bb]")
+"""Typographic quotes, which phones and word processors write."""
 _ESCAPE = re.compile(r'\\(["\\])')
 SIGNS = ("AND", "OR", "NOT")
 """Operators: upper case and unquoted. AND is the default between adjacent parts."""
@@ -221,7 +223,9 @@ def _term(text: str, place: int) -> _Token:
     """A field with its value, a quoted text, or a word."""
     named = _FIELD.match(text, place)
     at = named.end() if named else place
-    if is_quoted := text[at : at + 1] == '"':
+    if curly := _CURLY.match(text, at):
+        is_quoted, value, end = True, curly[1], curly.end()
+    elif is_quoted := text[at : at + 1] == '"':
         quoted = _QUOTED.match(text, at)
         if quoted is None:
             return Unknown(text[place:], 'has no closing "', start=place, end=len(text))

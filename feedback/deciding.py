@@ -125,9 +125,19 @@ def own(actor: Actor, subject: Subject, body: OwnIn) -> Decision:
 
 
 def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
-    """Resolve with an outcome. Refused if it is already resolved, so that the first resolution stays."""
-    _require_open(subject)
-    return {"resolved": True, "outcome": body.outcome}
+    """Resolve with an outcome. Refused if it is already resolved, so that the first resolution stays, unless the
+    submitter changed the rating since; a duplicate then stays one.
+    """
+    if not is_revisited(subject.report):
+        _require_open(subject)
+        return {"resolved": True, "outcome": body.outcome}
+    outcome = {} if subject["duplicate_of_id"] else {"outcome": body.outcome}
+    return {**outcome, "resolved_at": timezone.now(), "resolved_by_id": actor.user_id}
+
+
+def is_revisited(report: UserFeedback) -> bool:
+    """Whether the submitter changed the rating after it was resolved."""
+    return report.resolved_at is not None and report.modified > report.resolved_at
 
 
 def outcome(actor: Actor, subject: Subject, body: OutcomeIn) -> Decision:

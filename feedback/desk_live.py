@@ -15,6 +15,7 @@ from accounts.rights import require_admin
 from core import ids, notices, sse, zones
 from core.actor import Actor
 from core.errors import DomainError
+from core.rendering import one_line
 from feedback import bulk, desk_records, desk_screen, historytelling, leasing, triage
 from feedback.models import Retraction, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
@@ -23,6 +24,7 @@ _SHOWN = 1_000
 """Most changes read at once; more than bulks make between two looks, so that no open report is missed."""
 _UNDER_WAY = timedelta(seconds=10)
 _EDITED = "The submitter changed it"
+_DEED_LENGTH = 160
 GONE = sse.Event("gone", "")
 """The reader has lost the right."""
 
@@ -148,7 +150,7 @@ def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
     for each in found:
         lines = [(line.what, line.after) for line in historytelling.lines_of(each, *names, tz=tz)]
         deed = ": ".join(filter(None, lines[-1] if lines else ("changed it",)))
-        told[ids.FEEDBACK + each.of] = f"{each.actor.display_name} {deed}"
+        told[ids.FEEDBACK + each.of] = one_line(f"{each.actor.display_name} {deed}", _DEED_LENGTH)
     return told
 
 

@@ -321,7 +321,11 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         if each.is_work and each.query not in counts:
             counts[each.query] = _count(actor, each.query, parsed.org, meant)
     views = [
-        replace(_choice(each.name, each.query, looked_at, counts, parsed.org), is_aside=not each.is_work)
+        replace(
+            _choice(each.name, each.query, looked_at, counts, parsed.org),
+            is_aside=not each.is_work or (each.is_rare and not counts[each.query]),
+            is_rare=each.is_rare,
+        )
         for each in saved_views.BUILT_IN
     ]
     for saved in saved_by_people:
@@ -495,13 +499,15 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str,
     change, column = getattr(problem, "change", None), problem.columns[0]
     if change is None:
         sides = (("Now", item.said), ("When you read it", form.get("read", "")))
-        return Conflict(problem.message, "Press again if it still applies. Your text is kept.", sides)
+        has_typed = desk_forms.has_typed_note(form) or form.get("label", "").strip()
+        kept = " Your text is kept." if has_typed else ""
+        return Conflict(problem.message, f"Press again if it still applies.{kept}", sides)
     is_own = change.actor_id == actor.user_id
     theirs = {"admin_note": item.admin_note, "admin_label": ", ".join(item.labels), "public_reply": item.public_reply}
     if column in theirs:
         mine = "label" if column == "admin_label" else column
         sides = (("The other" if is_own else "Theirs", theirs[column]), ("Yours", form.get(mine, "")))
-        return Conflict(problem.message, "", sides)
+        return Conflict(problem.message, "", sides, column)
     line = historytelling.lines_of(change, *desk_records.named([change]), tz=tz)[0]
     who, when = ("You", "in another window") if is_own else (line.who, "just now")
     takes = form.get("verb") == "own me" and item.owner and not item.is_mine

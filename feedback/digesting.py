@@ -122,7 +122,7 @@ def _store(pks: list[int]) -> set[int]:
     turns = _turns(pks)
     unknown = ("", "", False)
     RatedAnswer.objects.filter(pk__in=turns).delete()  # of reports that were digested before their turn ended
-    RatedTool.objects.filter(feedback__in=pks).delete()
+    RatedTool.objects.filter(feedback__in={*turns, *tools}).delete()
     RatedAnswer.objects.bulk_create(
         (
             new(RatedAnswer, feedback_id=pk, model_profile=profile, error_code=(error or errors.get(pk, ""))[:60])

@@ -28,8 +28,12 @@ def lines_of(
         return [_inherited(change, reports)]
     if [*change.after] == ["duplicate_of_id"]:
         return [_followed(change, reports)]
+    undo = " (undo)" if change.undoes else ""
+    if "resolved_at" in change.after and "resolved" not in change.after:
+        outcome = change.after.get("outcome")
+        said = f"resolved it again{f', {Outcome(outcome).label.lower()}' if outcome else ''}{undo}"
+        return [HistoryLine(change.actor.display_name, said, change.at)]
     if [*change.after] == ["outcome"]:
-        undo = " (undo)" if change.undoes else ""
         sides = [
             Outcome(side).label.lower() if side else "" for side in (change.before["outcome"], change.after["outcome"])
         ]

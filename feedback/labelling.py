@@ -62,7 +62,7 @@ def meant(names: Iterable[str]) -> list[str]:
 
 
 def _meant(name: str) -> str:
-    if quoted := re.fullmatch(r'"(.+)"', name):
+    if quoted := re.fullmatch('["\u201c\u201d\u201e\u201f\u00ab](.+)["\u201c\u201d\u201f\u00bb]', name):
         return quoted[1]
     found = Label.objects.filter(folded__startswith=name.casefold()).values_list("name", flat=True)[:2]
     return found[0] if len(found) == 1 else name

@@ -67,6 +67,10 @@ class ReportRow(_Spelled):
     created: datetime
     href: str
     resolved: bool = False
+    outcome: str = ""
+    """How it was resolved, in words, unless that is the default."""
+    is_revisited: bool = False
+    """Whether the submitter changed it after it was resolved."""
     label: str = ""
     owner: str = ""
     is_mine: bool = False
@@ -92,7 +96,8 @@ class ReportRow(_Spelled):
     @property
     def is_read(self) -> bool:
         """Whether it needs no attention now; such a row is dimmed."""
-        return self.has_left or self.resolved or self.is_snoozed or bool(self.owner and not self.is_mine)
+        is_done = self.resolved and not self.is_revisited
+        return self.has_left or is_done or self.is_snoozed or bool(self.owner and not self.is_mine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +145,14 @@ class Near(_Spelled):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A conflicting change: who changed what, what a second press does, and both versions with their names."""
+    """A conflicting change: who changed what, what a second press does, and both versions with their names; `column` is
+    that of a text, at whose field it is shown.
+    """
 
     who: str
     again: str = ""
     sides: tuple[tuple[str, str], ...] = ()
+    column: str = ""
 
 
 @dataclass(frozen=True)
@@ -209,6 +217,11 @@ class ReportCard(_Spelled):
         return self.modified is not None and self.modified != self.created
 
     @property
+    def is_revisited(self) -> bool:
+        """Whether the submitter changed the rating after it was resolved."""
+        return bool(self.resolved_at and self.modified and self.modified > self.resolved_at)
+
+    @property
     def open_together(self) -> int:
         """Number of open reports that "resolve together" resolves: this one and those that are alike."""
         return (not self.resolved) + len(self._open_alike)
@@ -233,7 +246,8 @@ class ReportCard(_Spelled):
         """The state in words: `unclaimed`, `owned by bob, snoozed, due`, `resolved by bob, fixed`."""
         if self.resolved:
             by = f" by {self.resolved_by}" if self.resolved_by else ""
-            return f"resolved{by}" + (f", {self.outcome_word.lower()}" if self.outcome else "")
+            said = f"resolved{by}" + (f", {self.outcome_word.lower()}" if self.outcome else "")
+            return f"{said}, changed since" if self.is_revisited else said
         owner = "yours" if self.is_mine else f"owned by {self.owner}" if self.owner else "unclaimed"
         return f"{owner}, {self.snooze}" if self.snooze else owner
 
@@ -257,6 +271,7 @@ class Choice:
     count: int | None = None
     is_shared: bool = False
     is_aside: bool = False
+    is_rare: bool = False
     view_id: str = ""
     name: str = ""
 
@@ -322,10 +337,12 @@ class DeskBar:
     def strip(self) -> list[Choice]:
         """The views shown as tabs: those with work to do, and the current one.
 
-        A narrow screen hides the last ones, so the current view comes third, after the two used most.
+        A narrow screen hides the last ones, so the current view comes third, after the two used most, and then those
+        that are mostly empty.
         """
         first = [view for view in self.views if not view.is_aside][:2]
         looked_at = [view for view in self.views if view.is_current and view not in first]
+        looked_at += [view for view in self.views if view.is_rare and not view.is_aside and view not in looked_at]
         return [
             *first,
             *looked_at,

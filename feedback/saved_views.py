@@ -34,6 +34,8 @@ class BuiltIn:
     nothing: str
     is_work: bool = True
     """Whether its count shows work to do; the desk counts only such views."""
+    is_rare: bool = False
+    """Whether it is only in the menu while it is empty."""
 
 
 BUILT_IN = (
@@ -48,6 +50,13 @@ BUILT_IN = (
         "resolved",
         "No reports were resolved this week.",
         is_work=False,
+    ),
+    BuiltIn(
+        "Revisited",
+        "is:revisited",
+        "changed since they were resolved",
+        "No submitter changed a rating after it was resolved.",
+        is_rare=True,
     ),
 )
 DEFAULT = BUILT_IN[0]

@@ -18,9 +18,10 @@ from core.rendering import opening
 from feedback import desk_records, historytelling, leasing, quoting, versions
 from feedback.label_text import written_labels
 from feedback.models import Check, CheckBatch, CheckRun, Reply, Triage, TriageChange, UserFeedback
-from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href
+from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href, outcome_word
 from feedback.querying import Query
 from feedback.querying.words import place
+from feedback.taxonomy import Outcome
 from threads.access import may
 from threads.models import Message, Thread, Turn
 
@@ -111,7 +112,9 @@ _ROW_COLUMNS = (
     "created_by__name",
     "created_by__email",
     "created",
-    "resolved",
+    "modified",
+    "resolved_at",
+    "triage__outcome",
     "admin_label",
     "triage__owner",
     "triage__owner__name",
@@ -132,8 +135,9 @@ def _row(
     held: Mapping[int, str],
     words: Sequence[str],
 ) -> ReportRow:
-    (pk, key, sentiment, categories, notes, title, org, name, email, created, resolved, label) = values[:12]
-    owner_id, owner_name, owner_email, until, until_again, check, dropped_at, note, answer = values[12:]
+    pk, key, sentiment, categories, notes, title, org, name, email, created, modified, resolved_at = values[:12]
+    outcome, label, owner_id, owner_name, owner_email, until, until_again, check, dropped_at, note, answer = values[12:]
+    resolved = resolved_at is not None
     found = place(words, notes, note)
     feedback_id = ids.FEEDBACK + key
     return ReportRow(
@@ -148,6 +152,8 @@ def _row(
         created=created,
         href=href({**query, "item": feedback_id}),
         resolved=resolved,
+        outcome=outcome_word(outcome).lower() if outcome not in (None, Outcome.NOTED) else "",
+        is_revisited=resolved and modified > resolved_at,
         label=label or "",
         owner=display_name(owner_name, owner_email) if owner_id else "",
         is_mine=owner_id == actor.user_id,

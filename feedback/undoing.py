@@ -40,7 +40,7 @@ _DEEDS = {
     "own": ("Assigned {it}", "of {it}", "assignment"),
     "take": ("Claimed {it}", "of {it}", "claim"),
     "let go": ("Released {it}", "of {it}", "release"),
-    "resolve": ("Resolved {it}", "of {it}", "resolution"),
+    "resolve": ("Resolved {it}{how}", "of {it}", "resolution"),
     "outcome": ("Changed the outcome of {it} to {how}", "of {it}", "outcome"),
     "reopen": ("Reopened {it}", "of {it}", "reopening"),
     "duplicate": ("Marked as duplicate: {it}", "on {it}", "duplicate mark"),
@@ -105,7 +105,6 @@ class LastAction:
         return "".join(
             (
                 said,
-                " as fixed" if self.failing and self.deed == "resolve" else "",
                 " and saved the note" if self.has_note else "",
                 f" ({already(self.unchanged, self.deed, self.how)})" if self.unchanged else "",
             )
@@ -233,6 +232,9 @@ def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
         return "snooze", historytelling.until(change.after.get("snoozed_until") or True, tz)
     if change.verb == "outcome":
         return "outcome", Outcome(change.after["outcome"]).label.lower()
+    if change.verb == "resolve":
+        said = Outcome(change.after.get("outcome") or Outcome.NOTED).label.lower()
+        return "resolve", "" if said == "noted" else f" as {said.removeprefix('as ')}"
     if change.verb != "own":
         return change.verb, ""
     owner = change.after.get("owner_id")

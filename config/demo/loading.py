@@ -53,6 +53,7 @@ def load() -> bool:
         stage.rate()
         stage.work_at_the_desk()
         stage.keep_checks()
+        stage.reconsider()
     return True
 
 
@@ -196,6 +197,18 @@ class _Stage:
             check = keeping.keep(self.cast.actors["admin"], report.feedback_id, body)
             check.created = check.modified = report.created + timedelta(hours=kept.hours)
             check.save(update_fields=["created", "modified"])
+
+    def reconsider(self) -> None:
+        """Change the ratings whose submitters come back after the desk is done with them."""
+        for rating in self.ratings:
+            if rating.report.in_the_end is None:
+                continue
+            actor = self.cast.actors[rating.report.by]
+            message = message_standing_for(actor, rating.thread_id, rating.idx, Right.RATE)
+            body = rating.report.model_copy(update={"notes": rating.report.in_the_end})
+            found = _report(capture.submit(actor, message, body).feedback_id)
+            resolved_at = found.get().resolved_at
+            found.update(modified=(resolved_at or rating.at) + timedelta(hours=1))
 
     def _hold(self, thread: Thread, idx: int, said_at: datetime, report: Report) -> None:
         self.ratings.append(_Rating(thread.thread_id, idx, said_at + timedelta(hours=report.hours), report))

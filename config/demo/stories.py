@@ -42,6 +42,8 @@ class Report(FeedbackIn):
     hours: float
     changed_hours: float = 0
     triage: list[tuple[float, TriageIn]] = []
+    in_the_end: str | None = None
+    """What its notes become after all triage, which its submitter has read."""
 
 
 class Call(_Written):

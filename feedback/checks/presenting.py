@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
+from typing import Any
 
 from core.canonical import canonical_json, fingerprint
 from feedback.checks.expecting import WORDS, spelled
@@ -159,13 +160,18 @@ def card_of(check: KeptCheckOut, names: Mapping[str, str], openable: Collection[
         report_state="" if check.resolved is None else "resolved" if check.resolved else "open",
         state=check.state,
         expectations=tuple(spelled(each) for each in check.expectations),
-        rows=(*(Row(each["kind"], _value(each), each["kind"]) for each in check.expectations), Row()),
+        rows=rows_of(check.expectations),
         runs=tuple(line_of(run, names, openable) for run in check.runs),
         modified=check.modified,
         modified_by=names[check.modified_by],
         before=check.outcome_before or "",
         digest=fingerprint(check.expectations),
     )
+
+
+def rows_of(expectations: Sequence[dict[str, Any]]) -> tuple[Row, ...]:
+    """The lines of the form, and an empty one."""
+    return (*(Row(each["kind"], _value(each), each["kind"]) for each in expectations), Row())
 
 
 def typed_rows(kinds: Sequence[str], values: Sequence[str], were: Sequence[str]) -> tuple[Row, ...]:

@@ -11,7 +11,7 @@ from catalogue import skills
 from core import ids
 from core.actor import Actor
 from core.errors import NotFound
-from feedback.checks import batches, judging, keeping, presenting, presenting_batches, records
+from feedback.checks import batches, judging, presenting, presenting_batches, records
 from feedback.checks.batches import Compared
 from feedback.checks.expecting import spelled
 from feedback.checks.presenting import CheckCard, RunLine
@@ -29,13 +29,14 @@ TURNED = {"": "All", "failing": "Newly failing", "passing": "Newly passing"}
 
 def of_report(actor: Actor, report: UserFeedback, articles: Iterable[Article] = ()) -> dict[str, Any]:
     """The context of a report's check panel, suggesting the tools that its thread called. One query, and three more if
-    there is a check.
+    there is a check. The form for a new check begins with the expectations of one that was deleted.
     """
-    kept = records.with_names(keeping.of_report(report)).first()
+    found = records.with_names(Check.objects.filter(feedback=report)).first()
+    kept = found if found and found.dropped_at is None else None
     card = cards([kept], reader=actor)[0] if kept else None
     return {
         "check": card,
-        "check_rows": card.rows if card else (presenting.Row(),),
+        "check_rows": presenting.rows_of(found.expectations if found else []),
         "check_of": report.feedback_id,
         "check_tools": sorted({call.tool_name for article in articles for call in article.calls}),
         **choices(),

@@ -73,6 +73,8 @@ def state(value: str, asking: Asking) -> Q:
         case "due":
             due = Triage.objects.filter(snoozed_until__lte=asking.now)
             return is_resolved(False) & beside(due, excluding=asking.excluding)
+        case "revisited":
+            return Q(pk__in=UserFeedback.objects.filter(_REVISITED).order_by().values("pk"))
         case "duplicate":
             return outcome(Outcome.DUPLICATE, asking)
         case "edited":
@@ -204,6 +206,14 @@ def identified(value: str, asking: Asking) -> Q:
     return Q(pk=found) if found else asking.nobody(f"There is no report {value}.", "id", value)
 
 
+def original(value: str, asking: Asking) -> Q:
+    """`original:`"""
+    found = UserFeedback.objects.filter(key=ids.key_of(value, ids.FEEDBACK) or "").values_list("pk", flat=True).first()
+    if found is None:
+        return asking.nobody(f"There is no report {value}.", "original", value)
+    return beside(Triage.objects.filter(duplicate_of=found), excluding=asking.excluding)
+
+
 def org(value: str, asking: Asking) -> Q:
     """`org:`, by short name or id."""
     key = ids.key_of(value.lower(), ids.ORG) or ""
@@ -266,6 +276,10 @@ def text_in(column: str) -> Condition:
 
 _CHECKS = Check.objects.filter(dropped_at=None, feedback__isnull=False)
 _EDITED = Q(modified__gt=F("created"))
+_REVISITED = _EDITED & Q(modified__gt=F("resolved_at"))
+"""Few reports were edited, and there is an index on those."""
+_PEOPLE = 100
+"""Most people that one term means."""
 
 
 def _snoozed(asking: Asking) -> tuple[QuerySet[Triage], QuerySet[Triage]]:
@@ -275,15 +289,22 @@ def _snoozed(asking: Asking) -> tuple[QuerySet[Triage], QuerySet[Triage]]:
 
 
 def _one_of(asked: str, column: str, value: str, asking: Asking) -> Q:
-    """A person by "me", email address, or the part before its @, which may match several people."""
+    """A person by "me", email address, the part before its @, or a name; the last two may match several people."""
     if value == "me":
         return Q(**{column: asking.actor.user_id})
     said = value.lower()
     people = User.objects.filter(email=said) if "@" in said else User.objects.filter(email__startswith=f"{said}@")
-    found = list(people.values_list("pk", flat=True)[:100])
+    found = list(people.values_list("pk", flat=True)[:_PEOPLE]) or _called(value)
     if not found:
         return asking.nobody(f"There is no user {value}.", asked, value)
     return Q(**{column: found[0]}) if len(found) == 1 else Q(**{f"{column}__in": found})
+
+
+def _called(name: str) -> list[int]:
+    """People by their name or words of it, ignoring case."""
+    asked = name.casefold().split()
+    rows = User.objects.filter(name__icontains=max(asked, key=len, default=name)).values_list("pk", "name")
+    return [pk for pk, found in rows if asked and set(asked) <= set(found.casefold().split())][:_PEOPLE]
 
 
 def _stretch(value: str, asking: Asking) -> moments.Stretch:

@@ -96,17 +96,23 @@ def _worded(name: str, text: str, column: str) -> QueryField:
 
 
 ID, ORG = "id", "org"
-IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "edited", "answered")
+IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "edited", "revisited", "answered")
 HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates", "check")
 _AGES = ("<1d", "<7d", "<30d", ">30d")
 _DAYS = ("today", "yesterday", *_AGES)
 DATED = ("created", "resolved", "edited")
 """The fields that take dates."""
-_PERSON = "me, an email address, or the part before its @"
+_PERSON = "me, an email address, the part before its @, or a name"
 FIELDS: dict[str, QueryField] = {
     each.name: each
     for each in (
-        _chosen("is", "The state of a report. Unclaimed: open, without owner, not snoozed.", conditions.state, IS),
+        _chosen(
+            "is",
+            "The state of a report. Unclaimed: open, without owner, not snoozed; revisited: its submitter changed it "
+            "after it was resolved.",
+            conditions.state,
+            IS,
+        ),
         _chosen(
             "has",
             "What a report has; fork: its thread was forked.",
@@ -147,6 +153,7 @@ FIELDS: dict[str, QueryField] = {
         _named("agent", "The agent that the thread was launched from.", "the name or id of an agent", conditions.agent),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
         _named(ID, "A report by its id, or all of a thread.", "the id of a report or a thread", conditions.identified),
+        _named("original", "The report that it is a duplicate of.", "the id of a report", conditions.original),
         _named(ORG, "The org of the thread.", "the short name or id of an org", conditions.org),
         _named("by", "Who rated the answer.", _PERSON, conditions.submitter, values=("me",)),
         _timed("created", "When it was rated; <7d: less than seven days ago.", conditions.created, _DAYS),

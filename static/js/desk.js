@@ -1,4 +1,4 @@
-// The desk: the open report is in the URL.
+// The open report is in the URL.
 import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const desk = part("desk");
@@ -8,7 +8,7 @@ const title = () => one(OPEN);
 const row = () => title()?.closest(".rep");
 const opened = (url = location) => new URL(url).searchParams.get("item");
 const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
-let leases, bulks, held, resting, source, heard, last, shown;
+let leases, bulks, held, left, resting, source, heard, last, shown;
 
 function settle() {
 	const { pane } = one("#desk-tabs [aria-current]").dataset;
@@ -57,7 +57,7 @@ function lead() {
 	for (const { href } of links) fetched(href);
 }
 
-/** HTML of a report, cached for 20 s; "" if it needs a page load, undefined on failure. */
+/** HTML, for 20 s; "" if it needs a page load, undefined on failure. */
 function fetched(href) {
 	if (ahead.has(href)) return ahead.get(href);
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
@@ -108,10 +108,13 @@ function refocus(goes) {
 	enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
 }
 
-// Keys typed after a field was sent are not its text.
-on("htmx:beforeSend", ({ target }) => target === focused().form && target.id === "triage" && enter(title()));
+// Keys behind a sent field are not its text.
+on("htmx:beforeSend", ({ target }) => {
+	left = target.id === "triage" && target === focused().form && focused();
+	if (left) enter(title());
+});
 
-// Refusals are swapped in, without a history entry.
+// Refusals are no history.
 on("htmx:beforeSwap", ({ detail }) => {
 	if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
 	detail.shouldSwap = true;
@@ -132,6 +135,7 @@ on("htmx:afterRequest", ({ detail }) => {
 	desk.ariaBusy = false;
 	settle();
 	refocus(isDone && detail.boosted && !one("[data-typing]:focus"));
+	isDone || (left?.isConnected && enter(left));
 	const wrong = words("main [role=alert]:not([hidden]), .wrong, .failed p");
 	say(wrong || `${isPost ? done() : ""} ${words(`${OPEN}, #desk-rows h2`)}`);
 });
@@ -139,7 +143,7 @@ on("htmx:afterRequest", ({ detail }) => {
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
 const done = () => words("[data-said]");
 
-// Ticks survive paging, not another query.
+// Ticks survive paging only.
 
 const query = () => part("bulk").q.value;
 

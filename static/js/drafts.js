@@ -1,4 +1,4 @@
-// Drafts survive reloads, closed forms and lost connections.
+// Drafts survive reloads and lost connections.
 import { all, enter, focused, on, one, whenShown } from "./page.js";
 
 const kept = sessionStorage;
@@ -15,7 +15,7 @@ const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 const sent = (form, button) =>
 	all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
-// A draft ends once accepted (by an answer, or the next page). Text typed since stays.
+// A draft ends once accepted. Text typed since stays.
 let from, typing, behind, taken = {};
 on("htmx:beforeSend", () => (from = focused()));
 on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
@@ -31,7 +31,11 @@ on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
 });
 on("htmx:afterRequest", () => (taken = {}, typing = 0));
 on("submit", (event) => {
-	if (!event.defaultPrevented) kept.sent = sent(event.target, event.submitter).map(key);
+	const form = event.target;
+	if (event.defaultPrevented) return;
+	if (form.sent) return event.preventDefault();
+	form.sent = setTimeout(() => (form.sent = 0), 5e3);
+	kept.sent = sent(form, event.submitter).map(key);
 });
 if (!one(".door, [data-why]")) forget(kept.sent);
 delete kept.sent;

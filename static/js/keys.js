@@ -21,7 +21,7 @@ function isUsed(event) {
 	return act() || waiting[0];
 }
 
-// Keys wait for a request, go into a field that one opens; a refusal or menu drops them.
+// Keys wait for a request, or are typed; a refusal or menu drops them.
 const waiting = [];
 
 /** Enter waits too, with Ctrl as Send. */

@@ -1,4 +1,4 @@
-// Keeps a transcript up to date. Each event has a token to resume after.
+// Each event has a token to resume after.
 import { adopt, all, enter, focused, forgive, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
@@ -26,7 +26,7 @@ function connect() {
 	for (const name in WORK) source.addEventListener(name, hear);
 }
 
-/** Browsers do not reconnect after a refusal. */
+/** Browsers do not, after a refusal. */
 function again() {
 	setTimeout(async () => {
 		const { status } = await fetch("", { redirect: "manual" }).catch(() => ({}));
@@ -43,7 +43,7 @@ function hear({ type, data, lastEventId }) {
 	else if (type === "turns") talk.dataset.below = "";
 }
 
-/** Stay at the end until the reader scrolls up or fills in a form. */
+/** Stay at the end until the reader leaves it. */
 function follow() {
 	const left = talk.getBoundingClientRect().bottom - innerHeight;
 	follows = !focused().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
@@ -57,7 +57,7 @@ function bring(html) {
 	[...body.children].forEach(put);
 }
 
-// News wait while an element is pressed, selected or being sent.
+// News wait while it is pressed, selected or sent.
 const aside = new Map();
 
 function put(fresh) {

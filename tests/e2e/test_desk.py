@@ -128,7 +128,7 @@ def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
     page.fill("#duplicate-of", first)
     box, pane = page.locator("#duplicate-of").bounding_box(), page.locator("#desk-report").bounding_box()
     assert box and pane and pane["x"] <= box["x"] and box["x"] + box["width"] <= pane["x"] + pane["width"]
-    page.click("[value=duplicate]")
+    page.click("#triage [value=duplicate]")
     shows(page, "Complaint 2")
     page.click("summary:has-text('Reply to')")
     page.fill("#public-reply", "It is mended.")
@@ -528,7 +528,7 @@ def test_a_report_is_snoozed_until_a_day_by_keys(empty: Heddle, visit: Callable[
     assert f"{day - timedelta(days=1)}T15:00:00" in str(put_off), "where Tokyo's day begins"
     page.keyboard.press("d")
     page.keyboard.type("fb_nothing")
-    page.locator("button", has_text="Mark as duplicate").click()
+    page.locator("#triage button", has_text="Mark as duplicate").click()
     expect(page.locator("#duplicate-wrong")).to_be_visible()
 
 

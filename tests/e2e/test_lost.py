@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.desk import complaints, empty, first_of_the_open, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -133,3 +134,45 @@ def test_on_a_phone_the_form_of_a_rating_is_not_under_the_composer(heddle: Heddl
         assert box and box["width"] >= 44 and box["height"] >= 44, box
     page.locator("#rate-1 [data-cancel]").tap()
     expect(page.locator("#write")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("key", "field", "send"), [("m", "#admin-note", "Control+Enter"), ("l", "#admin-label", "Enter")]
+)
+def test_what_is_typed_after_a_failed_save_goes_into_its_field(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    key: str,
+    field: str,
+    send: str,
+) -> None:
+    """The focus stays where the text is, so that no letter of it becomes an action, and it can be sent again."""
+    thread_id = complaints(empty, 2)
+    visitor = visit("admin")
+    visitor.forgive("ERR_INTERNET_DISCONNECTED", "htmx:")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press(key)
+    page.keyboard.type("canoe")
+    visitor.context.set_offline(True)
+    page.keyboard.press(send)
+    expect(page.locator(".failed")).to_be_visible()
+    expect(page.locator(field)).to_be_focused()
+    visitor.context.set_offline(False)
+    page.keyboard.type(" see")
+    page.keyboard.press(send)
+    expect(page.locator("#said")).to_contain_text("note" if key == "m" else "Labelled")
+    records = stored(empty, thread_id)
+    assert not any(each["resolved"] for each in records)
+    assert (records[0]["admin_note"] or records[0]["admin_label"]) == "canoe see"
+
+
+def test_two_presses_of_a_key_start_one_rerun(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = complaints(heddle, 1)
+    page = visit("admin").page
+    [report] = stored(heddle, thread_id)
+    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+    page.evaluate("() => { for (const _ of [1, 2]) document.querySelector('#desk-report [form=desk-rerun]').click(); }")
+    page.wait_for_url("**/threads/ags_*/**")
+    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+    expect(page.locator("#desk-report .hist li", has_text="reran")).to_have_count(1)

@@ -249,3 +249,11 @@ def test_a_query_says_whose_days_its_dates_are():
     )
     assert anchored.anchored(zones.named("Asia/Tokyo")) is anchored
     assert parse("created:today").anchored(zones.UTC).text == "created:today"
+
+
+def test_typographic_quotes_are_quotes() -> None:
+    """Phones and word processors write them."""
+    for asked in ("“never asked”", "„never asked“", "«never asked»", "”never asked”"):
+        assert parse(asked).canonical == '"never asked"', asked
+    assert parse("label:“tool bug” -by:“Alice Moreno”").canonical == 'label:"tool bug" -by:"Alice Moreno"'
+    assert parse("“open").canonical == "“open", "one that is not closed is a character"

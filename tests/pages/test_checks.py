@@ -15,7 +15,7 @@ from tests import make
 from tests.api.test_skills_in_turns import write  # noqa: F401 - a fixture
 from tests.conftest import data_of
 from tests.pages.desk import Browser, do
-from tests.pages.dom import dom
+from tests.pages.dom import dom, get
 from tests.people import People
 from threads import reruns
 from threads.models import Thread
@@ -89,6 +89,15 @@ def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Calla
     assert Check.objects.get().state == "failing"
     press(f"drop {check.check_id}")
     assert "Create check" in client.get(here).content.decode()
+
+
+def test_a_check_that_was_deleted_is_made_again_with_what_it_expected(
+    browser_of: Browser, press: Callable[..., Any], report: str
+) -> None:
+    press("keep", ("says", "evidence"))
+    press(f"drop {Check.objects.get().check_id}")
+    page = get(browser_of("admin"), f"/feedback/?q=&item={report}&check=1").id("check")
+    assert [row.one("input", name="value")["value"] for row in page.all(class_="expect")][:1] == ["evidence"]
 
 
 def test_an_expectation_is_deleted_with_its_value(browser_of: Browser, press: Callable[..., Any], report: str) -> None:

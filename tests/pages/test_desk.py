@@ -109,7 +109,7 @@ def test_it_opens_on_what_nobody_has_taken(browser_of: Browser, who: People) -> 
     line, menu = page.id("desk-views").one("div"), page.id("desk-views").one("details")
     views = ["Unclaimed 2", "For me 1", "Negative 3", "Due 0"]
     assert [link.words for link in line.all("a")] == views
-    assert [link.words for link in menu.all("a")] == [*views, "All open", "Resolved this week"]
+    assert [link.words for link in menu.all("a")] == [*views, "All open", "Resolved this week", "Revisited 0"]
     assert [place.one("a", aria_current="true").words for place in (line, menu)] == ["Unclaimed 2"] * 2
     assert page.id("desk-bar").words.startswith("Feedback is:unclaimed")
     assert words(get(browser_of("admin"), DESK + ALL)) == [f"report {place}" for place in (4, 3, 2, 1, 0)]

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from core.moments import spoken
-from feedback import capture, screens, triage
+from feedback import capture, desk_live, screens, triage
 from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.wire import TriageIn
 from tests import hooks, make
@@ -26,6 +26,7 @@ from tests.pages.desk import (
     press,
     query_of,
     reports,
+    row_of,
     stored,
     then,
     told,
@@ -130,7 +131,7 @@ def test_resolving_goes_on_to_the_next_until_the_desk_is_clear(browser_of: Brows
     for place in range(3):
         seen.append(page.id("desk-report").one(class_="words").words)
         page = then(client, press(client, page, "resolve", admin_note=f"note {place}", outcome="fixed"))
-        assert told(page) == [f"Resolved “{seen[-1]}” and saved the note"]
+        assert told(page) == [f"Resolved “{seen[-1]}” as fixed and saved the note"]
     assert seen == ["report 2", "report 1", "report 0"]
     assert words(page) == [] and page.none("form", id="triage") and page.id("desk-count").words == "0 open"
     rows = UserFeedback.objects.order_by("-id").values_list("resolved", "resolved_by", "admin_note", "triage__outcome")
@@ -478,10 +479,10 @@ def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browse
     page = dom(press(client, page, "resolve", admin_note="Mine"), 412)
     alert = page.id("desk-report").one(role="alert")
     assert "Bea has changed this report meanwhile." in alert.words
-    assert [each.words for each in alert.all("dd")] == ["Bea's", "Mine"]
+    assert [each.words for each in page.id("desk-report").all("dd", class_="version")] == ["Bea's", "Mine"]
     assert page.id("admin-note").text == "Mine"
     assert (stored(report).admin_note, stored(report).resolved) == ("Bea's", False)
-    theirs = get(client, alert.one("a")["href"])
+    theirs = get(client, next(each for each in page.id("desk-report").all("a") if each.words == "use theirs")["href"])
     assert theirs.id("admin-note").text == "Bea's"
     assert press(client, page, "note").status_code == 302
     assert stored(report).admin_note == "Mine"
@@ -496,7 +497,8 @@ def test_what_the_submitter_changed_meanwhile_stops_a_resolve_once(browser_of: B
     page = dom(press(client, page, "resolve", admin_note="Mine", outcome="fixed"), 412)
     alert = page.id("desk-report").one(role="alert")
     assert "The submitter changed the rating while you were reading." in alert.words
-    assert [each.words for each in alert.all("dd")] == [
+    assert "Your text is kept." in page.id("desk-report").words
+    assert [each.words for each in page.id("desk-report").all("dd", class_="version")] == [
         "Positive: It was right after all",
         "Negative: report 0",
     ]
@@ -538,11 +540,10 @@ def test_ones_own_other_window_is_no_somebody_else(browser_of: Browser, who: Peo
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = opened(client, report)
     do(who.admin, report, "note", admin_note="There")
-    alert = dom(press(client, page, "note", admin_note="Here"), 412).id("desk-report").one(role="alert")
-    assert alert.words.startswith(
-        "You changed this in another window. Your change was not saved. The other There Yours Here"
-    )
-    assert alert.words.endswith("or use the other.")
+    report = dom(press(client, page, "note", admin_note="Here"), 412).id("desk-report")
+    assert report.one(role="alert").words == "You changed this in another window. Your change was not saved."
+    assert report.one("dl").words == "The other There Yours Here"
+    assert "or use the other." in report.words
 
 
 def test_what_is_changed_while_the_page_is_made_does_not_count_as_seen(
@@ -838,3 +839,64 @@ def test_hostile_words_stay_words(browser_of: Browser, who: People) -> None:
     assert page.none("script", src=False) and page.none("b")
     assert page.id("desk-report").one(class_="tag").words == '"><b onclick=x>y</b>'
     assert page.id("admin-note")["dir"] == "auto"
+
+
+def test_what_the_submitter_says_after_the_resolution_comes_back(browser_of: Browser, who: People) -> None:
+    """B132: the resolution stays, and the row, a view and the report say that it was changed since."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    press(client, opened(client, report), "resolve", outcome="fixed")
+    page = get(client, DESK + ALL)
+    assert row_of(page, "report 0").one(class_="rep-end").words.endswith("fixed") and "Revisited" not in strip(page)
+    make.rating(who.alice, report.thread, report.message_sequence_num, notes="Still wrong")
+    page = get(client, DESK + ALL)
+    assert row_of(page, "Still wrong").one(class_="rep-end").words.endswith("changed since resolved")
+    assert "Revisited 1" in strip(page)
+    page = opened(client, report, "?q=is:revisited")
+    assert words(page) == ["Still wrong"] and "changed since" in page.id("triage").words
+    page = then(client, press(client, page, "resolve"))
+    assert told(page) == ["Resolved “Still wrong”"] and words(page) == []
+    found = stored(report)
+    assert found.resolved and found.resolved_at > found.modified
+    page = opened(client, report)
+    assert "Admin resolved it again" in page.one("ol", class_="hist").words
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert words(get(client, DESK + "?q=is:revisited")) == ["Still wrong"]
+    assert Triage.objects.get().outcome == "fixed"
+    assert press(client, opened(client, report), "resolve").status_code == 302
+    assert press(client, opened(client, report), "resolve").status_code == 302, "the second only goes on"
+    assert TriageChange.objects.filter(verb="resolve").count() == 3
+
+
+def strip(page: Node) -> str:
+    return page.id("desk-views").one("div").words
+
+
+def test_an_original_leads_to_its_duplicates(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 4), browser_of("admin")
+    for each in made[1:3]:
+        do(who.admin, each, "duplicate", duplicate_of=made[0].feedback_id)
+    link = next(each for each in opened(client, made[0]).id("triage").all("a") if each.words == "2 duplicates")
+    page = get(client, link["href"])
+    assert words(page) == ["report 2", "report 1"]
+    assert words(get(client, f"{DESK}?q=-original:{made[0].feedback_id}")) == ["report 3", "report 0"]
+    assert "There is no report fb_nothing." in get(client, f"{DESK}?q=original:fb_nothing").words
+
+
+def test_people_are_found_by_the_names_that_rows_show(browser_of: Browser, who: People) -> None:
+    made, client, bea = reports(who.alice, 2), browser_of("admin"), second_admin()
+    User.objects.filter(pk=who.alice.user.pk).update(name="Alice Maria Moreno")
+    User.objects.filter(pk=bea.user.pk).update(name="Beatrix")
+    do(bea, made[0], "own", owner="me")
+    for asked in ('by:"Alice Maria Moreno"', "by:moreno", "by:Maria", "by:“Moreno Alice”"):
+        assert words(get(client, f"{DESK}?q={quote(asked)}")) == ["report 1", "report 0"], asked
+    assert words(get(client, f"{DESK}?q=owner:beatrix")) == ["report 0"]
+    for asked in ("by:More", "by:Beatrix"):
+        assert words(get(client, f"{DESK}?q={asked}")) == [], asked
+
+
+def test_what_somebody_did_to_a_row_is_told_in_one_line(browser_of: Browser, who: People) -> None:
+    report = reports(who.alice, 1)[0]
+    do(who.admin, report, "note", admin_note="\n".join(f"line {number}" for number in range(60)))
+    pk = TriageChange.objects.get().pk
+    told = desk_live._changed(second_admin().actor, [pk], UTC)[report.feedback_id]
+    assert "\n" not in told and len(told) <= 160 and told.startswith("Admin set the note: line 0 line 1")

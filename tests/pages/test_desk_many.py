@@ -264,9 +264,9 @@ def test_a_fix_whose_check_fails_is_told_where_it_is_resolved(browser_of: Browse
     assert get(client, DESK + link["href"].partition("#")[0]).id("check").one("details").words.startswith("Check")
     for report, outcome in ((made[2], "fixed"), (made[4], "fixed")):
         page = then(client, press(client, opened(client, report), "resolve", outcome=outcome))
-        assert told(page) == [f"Resolved “{report.notes}”"]
+        assert told(page) == [f"Resolved “{report.notes}” as fixed"]
     page = then(client, press(client, opened(client, made[1]), "resolve", outcome="answered"))
-    assert told(page) == ["Resolved “report 1”"], "it was not called fixed"
+    assert told(page) == ["Resolved “report 1” as answered"], "it was not called fixed"
     for report in made[:3]:
         do(who.admin, report, "reopen")
     page = then(client, send(client, get(client, DESK + ALL), "resolve fixed", made[:4]))
