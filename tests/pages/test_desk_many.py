@@ -17,7 +17,7 @@ from feedback import bulk, presenting, projecting, saved_views, triage
 from feedback.checks import keeping
 from feedback.checks.wire import CheckIn
 from feedback.deciding import verb_named
-from feedback.models import Bulk, Check, Label, Labelled, Retraction, SavedView, Triage, UserFeedback
+from feedback.models import Bulk, Check, Label, Labelled, Reply, Retraction, SavedView, Triage, UserFeedback
 from tests import make
 from tests.conftest import Api
 from tests.pages.desk import (
@@ -78,6 +78,21 @@ def test_every_button_of_the_bulk(browser_of: Browser, who: People) -> None:
     send(client, page, "resolve", made)
     send(client, page, "reopen", made)
     assert UserFeedback.objects.filter(resolved=False).count() == 2
+
+
+def test_everybody_whose_report_is_a_duplicate_gets_one_reply(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 4), browser_of("admin")
+    for each in made[1:3]:
+        do(who.admin, each, "duplicate", duplicate_of=made[0].feedback_id)
+    page = get(client, f"{DESK}?q=original:{made[0].feedback_id}")
+    page = then(client, submit(client, page.id("bulk"), "reply answered", all="1", public_reply=" It is mended. "))
+    assert told(page) == ["Replied to 2 reports"]
+    replies = Reply.objects.order_by("pk").values_list("feedback", "public_status", "public_reply")
+    assert list(replies) == [(each.pk, "answered", "It is mended.") for each in made[1:3]]
+    page = dom(submit(client, page.id("bulk"), "label typed", all="1", public_reply="Draft"), 400)
+    assert page.id("bulk-reply").text == "Draft", "what was typed stays"
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert not Reply.objects.filter(public_status="answered").exists()
 
 
 def test_all_that_match_is_a_second_click_and_goes_by_the_query(browser_of: Browser, who: People) -> None:
