@@ -14,7 +14,7 @@ from itertools import pairwise
 from unicodedata import normalize
 
 from django.db import connection
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.text import get_text_list
 
 from core import fulltext
@@ -34,7 +34,7 @@ _GRAMMAR = re.compile("[\u3041-\u3096]")
 _LETTERS = 2
 """Shorter words say nothing; in scripts without spaces, as many letters are compared as one word."""
 _SNOOZED = 500
-"""Most snoozed reports that a new one is compared with."""
+"""So many snoozed reports a new one is compared with in any case; of older ones, with those that an index finds."""
 _FEW = 1000
 _TELLING = 1.0
 _STRONG_WORDS = 6.0
@@ -82,13 +82,18 @@ def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
     """Row ids of reports snoozed until it happens again, by the first of these newer reports that says the same.
 
     Only reports rated after the snooze count, because a report may be digested long after it was stored. The number of
-    queries depends only on how many reports share words with a snoozed one.
+    queries depends only on how many reports share words with a snoozed one, and, while very many are snoozed, on that
+    of the newer reports.
     """
     newer = sorted(report_pks)
     sleeping = Triage.objects.filter(snoozed_until_again=True, feedback__resolved=False, pk__lt=max(newer, default=0))
     asleep = set(sleeping.order_by("-pk").values_list("pk", flat=True)[:_SNOOZED])
-    since = _asleep_since(asleep)
     facts = facts_of({*newer, *asleep}) if asleep else {}
+    if len(asleep) == _SNOOZED:
+        older = {pk for one in newer if one in facts for pk in _likely(facts[one], sleeping)} - asleep
+        asleep |= older
+        facts |= facts_of(older)
+    since = _asleep_since(asleep)
     found: dict[int, list[int]] = {}
     for one in (facts[pk] for pk in newer if pk in facts):
         before = (pk for pk in asleep & facts.keys() if pk < one.pk and since.get(pk, one.created) <= one.created)
@@ -99,6 +104,15 @@ def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
             found[one.pk] = woken
             asleep.difference_update(woken)
     return found
+
+
+def _likely(one: Facts, sleeping: QuerySet[Triage]) -> list[int]:
+    """The newest snoozed reports that share a telling word, the error or a failed tool with a report."""
+    failed = [name for name in one.tools if one.tools[name]]
+    found = [sleeping.filter(pk__in=telling(one)[1])]
+    found += [sleeping.filter(feedback__answer__error_code=one.error)] if one.error else []
+    found += [sleeping.filter(feedback__tools__tool_name__in=failed, feedback__tools__failed=True)] if failed else []
+    return [pk for rows in found for pk in rows.order_by("-pk").values_list("pk", flat=True)[:EACH]]
 
 
 def _asleep_since(pks: Iterable[int]) -> dict[int, datetime]:

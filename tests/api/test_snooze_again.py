@@ -87,6 +87,27 @@ def test_what_is_resolved_sleeps_no_more_and_takes_nobodys_place(admin, who, mon
     assert [line["verb"] for line in lines] == ["snooze", "resolve"]
 
 
+@pytest.mark.parametrize("same", ["failure", "words"])
+def test_of_very_many_that_sleep_the_oldest_wakes_too(admin, who, monkeypatch, same):
+    """Found by an index: its failed tool, or its rare words."""
+    monkeypatch.setattr(comparing, "_SNOOZED", 2)
+    words = "The locomotive refused marmalade repeatedly yesterday"
+
+    def rate(person):
+        return rate_failure(person) if same == "failure" else make.rating(person, make.thread(person), notes=words)
+
+    first = rate(who.alice)
+    others = [make.rating(who.alice, make.thread(who.alice), notes=f"Unlike {number}") for number in range(3)]
+    for number in range(20):  # so that these are rare words
+        make.rating(who.bob, make.thread(who.bob), notes=f"Number {number}", sentiment="positive")
+    digesting.catch_up()
+    for each in (first, *others):
+        act(admin, each, "snooze", UNTIL_AGAIN)
+    rate(who.bob)
+    digesting.catch_up()
+    assert found(admin, "is:due") == [first.feedback_id]
+
+
 def test_what_is_resolved_just_as_it_is_found_to_happen_again_stays_as_it_was_resolved(admin, who, monkeypatch):
     first = rate_failure(who.alice)
     digesting.catch_up()
