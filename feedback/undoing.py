@@ -62,6 +62,7 @@ _WHOLE = frozenset({"resolved", "outcome", "public_status", "public_reply"})
 """If one of these columns was changed since, nothing of its change is undone."""
 _HEAVY = [f"feedback__thread__{column}" for column in Thread.HEAVY]
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id", "replied_at"})
+_BY_CONTENT = frozenset({"admin_label", "duplicate_of_id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +181,10 @@ def last_action(
 def _is_recent(actor: Actor) -> Q:
     """Changes that are not too old to be undone; the window of a bulk begins with its end."""
     begin = timezone.now() - WINDOW
-    bulks = Bulk.objects.filter(created_by=actor.user_id, finished_at__gt=begin).values_list("key", flat=True)
-    return Q(at__gt=begin) | Q(action__in=list(bulks))
+    lately = Bulk.objects.filter(created_by=actor.user_id, finished_at__gt=begin)
+    bulks = dict(lately.values_list("key", "created"))
+    # The time bounds the search; without it, an admin's whole history would be read.
+    return Q(at__gt=min([begin, *bulks.values()])) & (Q(at__gt=begin) | Q(action__in=bulks))
 
 
 def told(action: str) -> LastAction | None:
@@ -315,10 +318,8 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     subject = triage.subject_of(report)
     since = _written_since(change)
     stay = [column for column in change.after if column in since or not _as_left(subject, change, column)]
-    is_given_outcome = "resolved" in change.after and "outcome" in since
-    if is_given_outcome or _WHOLE.intersection(
-        stay
-    ):  # the resolution or the reply is now somebody else's, with all its columns
+    # The resolution or the reply is now somebody else's, with all its columns.
+    if _WHOLE.intersection(stay) or ("resolved" in change.after and "outcome" in since):
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
     if "admin_label" in stay and not _WHOLE.intersection(stay):
@@ -372,11 +373,9 @@ def _written_since(change: TriageChange) -> set[str]:
     undone = {each.undoes for each in later if each.undoes}
     standing = [each for each in later if each.undoes is None and each.action not in undone | {change.action}]
     written = {column for each in standing for column in each.after}
-    return (written | ({"outcome"} if "resolved" in written else set())) - {
-        "admin_label",
-        "duplicate_of_id",
-        *_HISTORY_ONLY,
-    }
+    if "resolved" in written:
+        written.add("outcome")
+    return written - _BY_CONTENT - _HISTORY_ONLY
 
 
 def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:
