@@ -65,11 +65,14 @@ class UserFeedback(models.Model):
             ),
             # Unclaimed reports and those of one owner, however many others there are.
             models.Index(fields=["owned_by", "resolved", "-id"], name="feedback_owned"),
-            # Both are rare, so these indexes are small.
+            # All are rare, so these indexes are small.
             models.Index(
                 fields=["modified"], condition=models.Q(modified__gt=models.F("created")), name="feedback_edited"
             ),
             models.Index(fields=["-id"], condition=models.Q(admin_note__isnull=False), name="feedback_noted"),
+            models.Index(
+                fields=["-id"], condition=models.Q(modified__gt=models.F("resolved_at")), name="feedback_revisited"
+            ),
         ]
 
     def __str__(self) -> str:
