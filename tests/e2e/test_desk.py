@@ -133,7 +133,7 @@ def test_the_same_by_mouse_with_labels_snooze_duplicate_and_reply(
     page.click("summary:has-text('Reply to')")
     page.fill("#public-reply", "It is mended.")
     page.fill("#admin-note", "Typed beside it")
-    page.click("text=Send reply")
+    page.click("#triage >> text=Send reply")
     expect(page.locator("#desk-report summary.head")).to_contain_text("answered")
     expect(page.locator("#admin-note")).to_have_value("Typed beside it")
     page.select_option("#triage [name=outcome]", "fixed")

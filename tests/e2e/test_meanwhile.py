@@ -93,7 +93,7 @@ def test_words_typed_at_the_desk_while_a_report_is_being_taken_stay(
     page.keyboard.press("a")
     post = sent(page, waiting)
     if kind == "reply":
-        page.click("summary[data-key=r]")
+        page.click("#triage summary[data-key=r]")
     page.click(f"#{field}")
     page.keyboard.type(NOTE)
     for _ in range(6):

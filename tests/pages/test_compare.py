@@ -161,12 +161,12 @@ def test_each_side_says_what_came_of_it_behind_what_is_the_same(browser_of: Brow
     goal = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
     source = make.send(who.alice, source, '[[call calculate {"expression": "2/0"}]]', goals=[goal])
     fork = make.send(who.alice, forked(who.alice, source, 3), "Thanks.")
-    told, of_fork = (side.one("p").words for side in get(browser_of("alice"), address(fork)).all(class_="version"))
+    told, of_fork = (side.one("p").words for side in get(browser_of("alice"), address(fork)).all(class_="side"))
     assert told.startswith(f"After that: {source.message_count - 4} messages · ")
     assert "tokens in" in told and told.endswith("1 of 1 goal achieved · 1 tool error")
     assert of_fork.startswith("After that: 2 messages · ") and of_fork.endswith(" · 0 tool errors")
     Thread.objects.filter(pk=fork.pk).update(visibility="org")
-    told, of_fork = (side.one("p").words for side in get(browser_of("bob"), address(fork)).all(class_="version"))
+    told, of_fork = (side.one("p").words for side in get(browser_of("bob"), address(fork)).all(class_="side"))
     assert "tokens" not in told + of_fork
 
 
@@ -179,7 +179,7 @@ def test_an_answer_that_is_the_same_again_has_the_figures_of_what_is_shown(brows
     )
     page = get(browser_of("alice"), address(Thread.objects.latest("pk")))
     assert page.one("h1").words == "Same answer"
-    for side in page.all(class_="version"):
+    for side in page.all(class_="side"):
         said = side.one("p").words
         assert said.startswith("After that: 3 messages · ") and "tokens in" in said and said.endswith(" · 1 tool error")
 
