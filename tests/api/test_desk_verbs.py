@@ -594,6 +594,27 @@ def test_what_somebody_decided_since_stays_also_if_it_is_the_same_again(act, adm
     assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))[column] == before[column]
 
 
+def test_a_second_resolution_is_undone_only_while_it_stands(act, admin, who, thread, reports, refused):
+    """It may be given where the submitter changed the rating since, and once."""
+    first = act(reports[0], "resolve", outcome="noted")["report"]
+    make.rating(who.alice, thread, 1, notes="Still wrong")
+    again = act(reports[0], "resolve", outcome="fixed")
+    assert again["report"]["resolved_at"] > first["resolved_at"] and again["report"]["outcome"] == "fixed"
+    assert refused(reports[0], "resolve")[0] == 409
+    assert undone(admin, again["action_id"])["failures"] == []
+    record = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
+    assert (record["resolved_at"], record["outcome"]) == (first["resolved_at"], "noted")
+    for verb in ("reopen", "resolve"):
+        again = act(reports[0], "resolve", outcome="fixed")
+        act(reports[0], "reopen")
+        if verb == "resolve":
+            act(reports[0], "resolve", outcome="answered")
+        before = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
+        assert undone(admin, again["action_id"])["failed_count"] == 1
+        assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage")) == before
+        make.rating(who.alice, thread, 1, notes=f"Still wrong after {verb}")
+
+
 def test_what_was_done_and_undone_since_does_not_keep_an_earlier_action(act, admin, reports):
     first = act(reports[0], "own", owner="me")
     second = act(reports[0], "own", owner=None)
