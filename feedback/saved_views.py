@@ -54,7 +54,7 @@ BUILT_IN = (
     BuiltIn(
         "Revisited",
         "is:revisited",
-        "changed since they were resolved",
+        "revisited",
         "No submitter changed a rating after it was resolved.",
         is_rare=True,
     ),
