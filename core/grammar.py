@@ -21,8 +21,9 @@ _BLANK = re.compile("[\\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _FIELD = re.compile(r"(?!https?://)([A-Za-z_]+):")
 _RUN = re.compile(r'[^\s()"]+')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_CURLY = re.compile("[\u201c\u201d\u201e\u201f\u00ab]([^\u201c-\u201f\u00ab\u00bb]*)[\u201c\u201d\u201f\u00bb]")
+OPENING, CLOSING = "\u201c\u201d\u201e\u201f\u00ab", "\u201c\u201d\u201f\u00bb"
 """Typographic quotes, which phones and word processors write."""
+_CURLY = re.compile(f"[{OPENING}]([^{OPENING}{CLOSING}]*)[{CLOSING}]")
 _ESCAPE = re.compile(r'\\(["\\])')
 SIGNS = ("AND", "OR", "NOT")
 """Operators: upper case and unquoted. AND is the default between adjacent parts."""

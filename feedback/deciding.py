@@ -140,6 +140,11 @@ def is_revisited(report: UserFeedback) -> bool:
     return report.resolved_at is not None and report.modified > report.resolved_at
 
 
+def resolves_again(after: Decision) -> bool:
+    """Whether a change resolved a report that was resolved already."""
+    return "resolved_at" in after and "resolved" not in after
+
+
 def outcome(actor: Actor, subject: Subject, body: OutcomeIn) -> Decision:
     """Change the outcome of a resolved report; who resolved it and when stays."""
     if not subject.report.resolved:

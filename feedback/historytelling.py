@@ -7,7 +7,7 @@ from typing import Any
 from accounts.models import User
 from core import moments
 from core.templatetags.ui import thousands
-from feedback.deciding import AGAIN, FOLLOW, RENAME, RETRACT
+from feedback.deciding import AGAIN, FOLLOW, RENAME, RETRACT, resolves_again
 from feedback.label_text import beyond
 from feedback.models import TriageChange
 from feedback.presenting import HistoryLine
@@ -29,7 +29,7 @@ def lines_of(
     if [*change.after] == ["duplicate_of_id"]:
         return [_followed(change, reports)]
     undo = " (undo)" if change.undoes else ""
-    if "resolved_at" in change.after and "resolved" not in change.after:
+    if resolves_again(change.after):
         outcome = change.after.get("outcome")
         said = f"resolved it again{f', {Outcome(outcome).label.lower()}' if outcome else ''}{undo}"
         return [HistoryLine(change.actor.display_name, said, change.at)]

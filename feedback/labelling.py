@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from accounts.rights import require_admin
+from core import grammar
 from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, InvalidRequest, NotFound
@@ -62,7 +63,7 @@ def meant(names: Iterable[str]) -> list[str]:
 
 
 def _meant(name: str) -> str:
-    if quoted := re.fullmatch('["\u201c\u201d\u201e\u201f\u00ab](.+)["\u201c\u201d\u201f\u00bb]', name):
+    if quoted := re.fullmatch(f'["{grammar.OPENING}](.+)["{grammar.CLOSING}]', name):
         return quoted[1]
     found = Label.objects.filter(folded__startswith=name.casefold()).values_list("name", flat=True)[:2]
     return found[0] if len(found) == 1 else name

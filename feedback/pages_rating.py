@@ -119,7 +119,7 @@ def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> di
     """The thread page's context after a rating, with the article and the thumbs that show it."""
     page = urlsplit(HtmxDetails(request).current_url or "").query
     at = bodies.number(dict(parse_qsl(page)).get("at", ""))
-    context = screens.context(actor, thread, tz=zones.of(request), places=[index, *([] if at is None else [at])])
+    context = screens.context(actor, thread, tz=zones.of(request), places=[index, at])
     article = next((article for article in context["articles"] if index in article.covers), None)
     acts = next((acts for acts in article.all_acts if acts.index == index), None) if article else None
     return {**context, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}

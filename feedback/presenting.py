@@ -175,6 +175,8 @@ class ReportCard(_Spelled):
     resolved: bool = False
     resolved_by: str = ""
     resolved_at: datetime | None = None
+    is_revisited: bool = False
+    """Whether the submitter changed it after it was resolved."""
     labels: tuple[str, ...] = ()
     admin_note: str = ""
     owner: str = ""
@@ -215,11 +217,6 @@ class ReportCard(_Spelled):
     def is_edited(self) -> bool:
         """Whether the submitter changed the rating."""
         return self.modified is not None and self.modified != self.created
-
-    @property
-    def is_revisited(self) -> bool:
-        """Whether the submitter changed the rating after it was resolved."""
-        return bool(self.resolved_at and self.modified and self.modified > self.resolved_at)
 
     @property
     def open_together(self) -> int:

@@ -16,6 +16,7 @@ from core import bodies, ids
 from core.actor import Actor
 from core.rendering import opening
 from feedback import desk_records, historytelling, leasing, quoting, versions
+from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
 from feedback.models import Check, CheckBatch, CheckRun, Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href, outcome_word
@@ -200,6 +201,7 @@ def card_of(
         resolved=report.resolved,
         resolved_by=report.resolved_by.display_name if report.resolved_by else "",
         resolved_at=report.resolved_at,
+        is_revisited=is_revisited(report),
         labels=tuple(written_labels(report.admin_label)),
         admin_note=report.admin_note or "",
         owner=triage.owner.display_name if triage.owner else "",

@@ -24,6 +24,7 @@ from feedback.deciding import (
     Decision,
     Subject,
     read_back,
+    resolves_again,
     spelled,
 )
 from feedback.label_text import LABELS_LENGTH, beyond, changed
@@ -317,7 +318,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     if report is None:
         raise NotFound(projecting.GONE)
     subject = triage.subject_of(report)
-    if _is_again(change) and spelled(report.resolved_at) != change.after["resolved_at"]:
+    if resolves_again(change.after) and spelled(report.resolved_at) != change.after["resolved_at"]:
         return ["resolved"]  # reopened or resolved since
     since = _written_since(change)
     stay = [column for column in change.after if column in since or not _as_left(subject, change, column)]
@@ -365,11 +366,6 @@ def _is_of_nothing(decision: Decision) -> bool:
     """Whether it would name a report that was retracted since."""
     of = decision.get("duplicate_of_id")
     return of is not None and not UserFeedback.objects.filter(pk=of).exists()
-
-
-def _is_again(change: TriageChange) -> bool:
-    """Whether it resolved a report that was resolved already."""
-    return change.after.get("resolved_at") is not None and "resolved" not in change.after
 
 
 def _written_since(change: TriageChange) -> set[str]:

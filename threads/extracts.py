@@ -40,9 +40,9 @@ EXCERPT = Reach(begin=0, end=0, before=30, after=20)
 """Of the desk: the neighbours of a message, and its request."""
 
 
-def ranges(thread: Thread, reach: Reach, places: Iterable[int] = ()) -> list[Range]:
+def ranges(thread: Thread, reach: Reach, places: Iterable[int | None] = ()) -> list[Range]:
     """The ranges of a thread to show, in order and apart; a single one if it is short. The number of queries depends
-    only on the number of `places`: the messages that are looked at. Those that do not exist are ignored.
+    only on the number of `places`: the messages that are looked at. Those that do not exist are ignored, and None.
     """
     count = thread.message_count
     if count <= LONG:
@@ -50,7 +50,7 @@ def ranges(thread: Thread, reach: Reach, places: Iterable[int] = ()) -> list[Ran
     wanted: list[Range] = []
     if reach.begin:
         wanted.append((0, reach.begin))
-    for at in {place for place in places if 0 <= place < count}:
+    for at in {place for place in places if place is not None and 0 <= place < count}:
         wanted.append((max(0, at - reach.before), at + reach.after))
         if (asked := pending.last_request(thread.pk, at)) is not None:
             wanted.append((asked, asked))
@@ -58,6 +58,8 @@ def ranges(thread: Thread, reach: Reach, places: Iterable[int] = ()) -> list[Ran
         # A live update begins at the last request, whose goals it shows; so that has a place on the page.
         asked = pending.last_request(thread.pk)
         wanted += [(count - reach.end, LAST), *([(asked, asked)] if asked is not None else [])]
+    if not wanted:  # a place that does not exist, and no ends
+        wanted.append((0, reach.after))
     return _apart([_aligned(thread.pk, each, count) for each in wanted])
 
 

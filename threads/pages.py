@@ -199,8 +199,7 @@ def _detail(
     request: HttpRequest, actor: Actor, thread: Thread, form: dict[str, str] | None = None, status: int = 200
 ) -> HttpResponse:
     at = bodies.number(request.GET.get("at", ""))
-    places = [] if at is None else [at]
-    context = screens.context(actor, thread, tz=zones.of(request), places=places) | {"form": form, "at": at}
+    context = screens.context(actor, thread, tz=zones.of(request), places=[at]) | {"form": form, "at": at}
     screens.note_seen(actor, thread, context["articles"])
     return render(request, "threads/detail.html", context, status=status)
 

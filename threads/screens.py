@@ -115,14 +115,16 @@ def screen(actor: Actor, thread: Thread, *, tz: ZoneInfo, between: tuple[int, in
         return screen_through(eyes_of(actor, thread, tz=tz), thread, between=between)
 
 
-def extract(actor: Actor, thread: Thread, reach: extracts.Reach, *, tz: ZoneInfo, places: Iterable[int] = ()) -> Screen:
+def extract(
+    actor: Actor, thread: Thread, reach: extracts.Reach, *, tz: ZoneInfo, places: Iterable[int | None] = ()
+) -> Screen:
     """Like `screen`; of a long thread only its ends, its last request, and what is around the messages `places`."""
     with snapshot():
         reading.refresh(thread)
         return extract_through(eyes_of(actor, thread, tz=tz), thread, reach, places)
 
 
-def extract_through(eyes: Eyes, thread: Thread, reach: extracts.Reach, places: Iterable[int] = ()) -> Screen:
+def extract_through(eyes: Eyes, thread: Thread, reach: extracts.Reach, places: Iterable[int | None] = ()) -> Screen:
     """Like `extract`, for existing `Eyes`; call it in the snapshot in which those were made."""
     shown = extracts.ranges(thread, reach, places)
     return _screen(eyes, thread, shown, extracts.gaps(thread, shown, dict(eyes.marks)))
@@ -178,7 +180,7 @@ def _said_before(thread: Thread, first: int) -> datetime | None:
     return said.values_list("created", flat=True).first()
 
 
-def context(actor: Actor, thread: Thread, *, tz: ZoneInfo, places: Iterable[int] = ()) -> dict[str, Any]:
+def context(actor: Actor, thread: Thread, *, tz: ZoneInfo, places: Iterable[int | None] = ()) -> dict[str, Any]:
     """The template context of a thread's page or its parts; of a long thread its ends and what is around `places`."""
     shown = extract(actor, thread, extracts.PAGE, tz=tz, places=places)
     return around(shown, head_of(actor, thread, token=shown.token, goals=shown.goals, worlds=worlds_for(actor, thread)))

@@ -180,7 +180,7 @@ def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
     at = bodies.number(request.GET.get("at", ""))
 
     def draw() -> str:
-        context = screens.around(screens.extract_through(eyes, thread, extracts.PAGE, [] if at is None else [at]), head)
+        context = screens.around(screens.extract_through(eyes, thread, extracts.PAGE, [at]), head)
         return render_to_string("threads/_live_head.html", context | {"form": None, "csrf_token": _STAND_IN})
 
     return sse.Event("head", _DRAWN.get((eyes, head, at), draw).replace(_STAND_IN, get_token(request)))

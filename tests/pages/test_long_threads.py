@@ -119,6 +119,14 @@ def test_a_report_of_a_long_thread_reads_only_what_it_shows(browser_of: Browser,
     assert f"{path(thread)}?at=3#m3" in [each["href"] for each in whole.all("a")]
 
 
+def test_a_report_of_a_message_that_is_not_there_shows_the_thread_folded(browser_of: Browser, who: People) -> None:
+    thread = make.conversation(who.alice, 60)
+    make.rating(who.alice, thread, 31)
+    UserFeedback.objects.update(message_sequence_num=99)
+    talk = opened(browser_of("admin"), UserFeedback.objects.get()).id("desk-talk")
+    assert talk.none("article") and [fold.words for fold in talk.all(class_="fold")] == ["60 messages folded t"]
+
+
 def test_a_message_that_is_rated_far_behind_the_end_shows_its_mark(browser_of: Browser, who: People) -> None:
     """Its page may have been loaded when that was the end."""
     thread, client = make.conversation(who.alice, 60), browser_of("alice")
