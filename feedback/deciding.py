@@ -207,10 +207,8 @@ def wake(actor: Actor, subject: Subject, body: Nothing) -> Decision:
 
 
 def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:
-    """Reply to the submitter. The status `answered` needs text; `received` withdraws the reply."""
+    """Reply to the submitter; the status `received` withdraws the reply."""
     words = body.public_reply if body.public_reply and body.public_reply.strip() else None
-    if body.public_status == Reply.Status.ANSWERED and words is None:
-        raise InvalidRequest("public_reply: is required with the status answered")
     if body.public_status == Reply.Status.RECEIVED:
         words = None
     return {"public_status": body.public_status.value, "public_reply": words}

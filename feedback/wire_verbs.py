@@ -101,3 +101,9 @@ class ReplyIn(Patch):
     public_status: Annotated[Reply.Status, Field(strict=False)] = Reply.Status.ANSWERED
     """`answered` needs a text; `received` withdraws the reply."""
     public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "ReplyIn":
+        if self.public_status == Reply.Status.ANSWERED and not (self.public_reply or "").strip():
+            raise ValueError("public_reply: is required with the status answered")
+        return self

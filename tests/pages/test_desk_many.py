@@ -89,6 +89,8 @@ def test_everybody_whose_report_is_a_duplicate_gets_one_reply(browser_of: Browse
     assert told(page) == ["Replied to 2 reports"]
     replies = Reply.objects.order_by("pk").values_list("feedback", "public_status", "public_reply")
     assert list(replies) == [(each.pk, "answered", "It is mended.") for each in made[1:3]]
+    refused = dom(submit(client, page.id("bulk"), "reply answered", all="1", public_reply=" "), 400)
+    assert "is required" in refused.id("bulk").one(class_="wrong").words, "once, and not for each report"
     page = dom(submit(client, page.id("bulk"), "label typed", all="1", public_reply="Draft"), 400)
     assert page.id("bulk-reply").text == "Draft", "what was typed stays"
     page = then(client, submit(client, page.id("desk-status").one("form")))
