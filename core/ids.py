@@ -29,6 +29,7 @@ WORLD = "wld_"
 CHECK = "chk_"
 RUN = "run_"
 BATCH = "bat_"
+COMMENT = "cmt_"
 
 
 def new_key() -> str:

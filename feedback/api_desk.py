@@ -7,7 +7,7 @@ from accounts.rights import require_admin
 from core import bodies, ids
 from core.api import Endpoint, data, describe, record, records, tagged
 from core.wire import Exact, Nothing
-from feedback import bulk, desk_records, exporting, labelling, leasing, saved_views, triage
+from feedback import bulk, commenting, desk_records, exporting, labelling, leasing, saved_views, triage
 from feedback.deciding import Verb, verb_named
 from feedback.models import Bulk
 from feedback.wire_desk import (
@@ -17,6 +17,8 @@ from feedback.wire_desk import (
     BulkOut,
     ChangedLabelOut,
     ChangeOut,
+    CommentIn,
+    CommentOut,
     DeskRecordOut,
     LabelNameIn,
     LabelOut,
@@ -48,6 +50,44 @@ class History(DeskEndpoint):
     @describe(gives=ChangeOut, many=True, summary="Get the history of a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         return records(desk_records.history(triage.report_for(self.actor, feedback_id)))
+
+
+class Comments(DeskEndpoint):
+    @describe(gives=CommentOut, many=True, summary="List the comments on a report")
+    def get(self, request: Request, feedback_id: str) -> HttpResponse:
+        return records([desk_records.comment_record(each) for each in commenting.listed(self.actor, feedback_id)])
+
+    @describe(takes=CommentIn, gives=CommentOut, summary="Comment on a report")
+    def post(self, request: Request, feedback_id: str) -> HttpResponse:
+        triage.report_for(self.actor, feedback_id)
+        return record(desk_records.comment_record(commenting.add(self.actor, feedback_id, self.parse(CommentIn))))
+
+
+class OneComment(DeskEndpoint):
+    @describe(takes=CommentIn, gives=CommentOut, summary="Change your own comment")
+    def patch(self, request: Request, feedback_id: str, comment_id: str) -> HttpResponse:
+        changed = commenting.edit(self.actor, feedback_id, comment_id, self.parse(CommentIn))
+        return record(desk_records.comment_record(changed))
+
+    @describe(summary="Delete your own comment")
+    def delete(self, request: Request, feedback_id: str, comment_id: str) -> HttpResponse:
+        commenting.delete(self.actor, feedback_id, comment_id)
+        return data(None)
+
+
+class RestoreComment(DeskEndpoint):
+    @describe(takes=Nothing, gives=CommentOut, summary="Restore your own comment within 30 minutes after its deletion")
+    def post(self, request: Request, feedback_id: str, comment_id: str) -> HttpResponse:
+        self.parse(Nothing)
+        return record(desk_records.comment_record(commenting.restore(self.actor, feedback_id, comment_id)))
+
+
+class AcknowledgeComments(DeskEndpoint):
+    @describe(takes=Nothing, summary="Acknowledge the comments on a report that ask you")
+    def post(self, request: Request, feedback_id: str) -> HttpResponse:
+        self.parse(Nothing)
+        commenting.acknowledge(self.actor, feedback_id)
+        return data(None)
 
 
 class Actions(DeskEndpoint):

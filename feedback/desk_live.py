@@ -17,7 +17,7 @@ from core.actor import Actor
 from core.errors import DomainError
 from core.rendering import one_line
 from feedback import bulk, desk_records, desk_screen, historytelling, leasing, triage
-from feedback.models import Retraction, TriageChange, UserFeedback
+from feedback.models import Comment, Retraction, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 
 _SHOWN = 1_000
@@ -58,7 +58,7 @@ class _Desk:
         self._tz = zones.of(request)
         self._query = desk_screen.state_of(request.GET.items(), self._tz)
         self._changes, self._retractions = _Log(TriageChange, "at"), _Log(Retraction, "retracted_at")
-        self._reports = _Log(UserFeedback, "created")
+        self._reports, self._comments = _Log(UserFeedback, "created"), _Log(Comment, "created")
         self._looked = timezone.now()
         self._edits = _edits(self._looked)
         self._leases: dict[str, str] | None = None
@@ -78,10 +78,12 @@ class _Desk:
             events.append(sse.Event("leases", json.dumps(leases)))
         edited = self._fresh_edits()
         done, came = self._changes.fresh(), self._reports.fresh()
-        changed = edited | _changed(self._actor, done, self._tz) | _retracted(self._retractions.fresh())
+        said = self._comments.fresh()
+        changed = edited | _commented(self._actor, said) | _changed(self._actor, done, self._tz)
+        changed |= _retracted(self._retractions.fresh())
         if changed:
             events.append(sse.Event("changed", json.dumps(changed)))
-        if done or changed or came:
+        if done or changed or came or said:
             events.append(_list(self._actor, self._query, came))
         as_of = bulk.as_of()
         bulks = bulk.shown(self._actor)
@@ -152,6 +154,15 @@ def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
         deed = ": ".join(filter(None, lines[-1] if lines else ("changed it",)))
         told[ids.FEEDBACK + each.of] = one_line(f"{each.actor.display_name} {deed}", _DEED_LENGTH)
     return told
+
+
+def _commented(actor: Actor, comments: list[int]) -> dict[str, str]:
+    """Who commented, by report id; of several the last."""
+    if not comments:
+        return {}
+    rows = Comment.objects.filter(pk__in=comments, deleted_at=None).exclude(author=actor.user_id).order_by("pk")
+    found = rows.select_related("author").annotate(of=F("feedback__key"))
+    return {ids.FEEDBACK + each.of: f"{each.author.display_name} commented on it" for each in found}
 
 
 def _is_own(actor: Actor, changes: list[int]) -> bool:

@@ -10,8 +10,17 @@ from core import ids
 from core.actor import Actor
 from feedback import projecting, saved_views, versions
 from feedback.label_text import written_labels
-from feedback.models import Bulk, Label, Lease, Reply, SavedView, Triage, TriageChange, UserFeedback
-from feedback.wire_desk import BulkOut, ChangedLabelOut, ChangeOut, DeskRecordOut, FailureOut, LabelOut, ViewOut
+from feedback.models import Bulk, Comment, Label, Lease, Reply, SavedView, Triage, TriageChange, UserFeedback
+from feedback.wire_desk import (
+    BulkOut,
+    ChangedLabelOut,
+    ChangeOut,
+    CommentOut,
+    DeskRecordOut,
+    FailureOut,
+    LabelOut,
+    ViewOut,
+)
 
 _PEOPLE = ("owner_id", "resolved_by_id")
 _REPORTS = ("duplicate_of_id",)
@@ -88,6 +97,20 @@ def named(changes: Iterable[TriageChange]) -> tuple[dict[int, User], dict[int, s
     reports = {side[column] for side in sides for column in _REPORTS if side.get(column)}
     keys = UserFeedback.objects.filter(pk__in=reports).values_list("pk", "key")
     return User.objects.in_bulk(people), {pk: ids.FEEDBACK + key for pk, key in keys}
+
+
+def comment_record(comment: Comment) -> CommentOut:
+    """A comment with its author and mentions, which were read with it."""
+    mentions = list(comment.mentions.all())
+    return CommentOut(
+        comment_id=comment.comment_id,
+        author=comment.author.email,
+        text=comment.text,
+        created=comment.created,
+        edited_at=comment.edited_at,
+        mentions=[each.person.email for each in mentions],
+        pending=[each.person.email for each in mentions if each.is_pending],
+    )
 
 
 def bulk_record(bulk: Bulk) -> BulkOut:

@@ -214,7 +214,7 @@ def refused(
 ) -> dict[str, Any]:
     """The page after a rejected form, with the typed text still in its fields and the reason next to them.
 
-    `part` names the rejected form if it is not the report's: `bulk` or `view`.
+    `part` names the rejected form if it is not the report's: `bulk`, `view`, `check` or `comment`.
     """
     context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
     item = context.get("item")
@@ -476,6 +476,7 @@ _TYPED_AS = {
     "add": "label",
     "remove": "label",
     "public_status": "public_reply",
+    "text": "comment",
     "expectations": "an expectation",
 }
 """Arguments of verbs that are typed into a field of another name."""

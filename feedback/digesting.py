@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef
 from core import notices
 from core.prepared import Prepared, together
 from core.rows import new
-from feedback import comparing, indexing, triage
+from feedback import comparing, indexing, quoting, triage
 from feedback.models import RatedAnswer, RatedTool, Reworded, Triage, Undigested, UserFeedback
 from threads.models import Message, Turn
 from threads.status import OPEN_TURN
@@ -30,6 +30,8 @@ BATCH = 100
 """Reports per transaction: SQLite has one writer, and ratings have to wait meanwhile."""
 ANSWER_LENGTH = 20_000
 """Most characters that are indexed of an answer, and of its tool names."""
+NOTE_LENGTH = 100_000
+"""Most characters that are indexed of an admin note with the comments."""
 
 
 def bring_up_to_date() -> None:
@@ -77,7 +79,9 @@ def _digest(limit: int, store: Callable[[list[int]], set[int]]) -> int:
 def _index_changed(limit: int) -> None:
     with transaction.atomic():
         changed = Reworded.objects.select_for_update(skip_locked=True, no_key=True).order_by("-pk")
-        reports = [indexing.Words(*row) for row in changed.values_list("pk", *_NOTES)[:limit]]
+        rows = list(changed.values_list("pk", *_NOTES)[:limit])
+        comments = quoting.comments([pk for pk, *_ in rows])
+        reports = [indexing.Words(pk, notes, _joined(note, comments[pk])) for pk, notes, note in rows]
         indexing.reword(reports)
         Reworded.objects.filter(pk__in=[report.pk for report in reports]).delete()
 
@@ -138,8 +142,15 @@ def _store(pks: list[int]) -> set[int]:
         ),
         ignore_conflicts=True,
     )
+    comments = quoting.comments(pks)
     indexing.add(
-        indexing.Words(pk, notes, note, "".join(answers[pk])[:ANSWER_LENGTH], " ".join(tools[pk])[:ANSWER_LENGTH])
+        indexing.Words(
+            pk,
+            notes,
+            _joined(note, comments[pk]),
+            "".join(answers[pk])[:ANSWER_LENGTH],
+            " ".join(tools[pk])[:ANSWER_LENGTH],
+        )
         for pk, notes, note in UserFeedback.objects.filter(pk__in=pks).values_list("pk", "notes", "admin_note")
     )
     return {pk for pk, (_, _, is_open) in turns.items() if is_open}
@@ -169,6 +180,10 @@ def _blocks(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, str], dict[
             case "tool_result" if outcome == "error" and (pk, use_id) in used:
                 tools[pk][used[pk, use_id]] = True
     return answers, errors, tools
+
+
+def _joined(note: str | None, comments: str) -> str:
+    return f"{note or ''}\n{comments}"[:NOTE_LENGTH]
 
 
 def _rows(sql: str, pks: list[int]) -> list[tuple[Any, ...]]:

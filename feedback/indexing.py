@@ -39,6 +39,14 @@ _SQLITE = {
         WHEN new.notes IS NOT old.notes OR new.admin_note IS NOT old.admin_note BEGIN
             INSERT INTO feedback_reworded (feedback_id) VALUES (new.id) ON CONFLICT DO NOTHING;
         END""",
+    "feedback_comment_added": """
+        AFTER INSERT ON feedback_comment BEGIN
+            INSERT INTO feedback_reworded (feedback_id) VALUES (new.feedback_id) ON CONFLICT DO NOTHING;
+        END""",
+    "feedback_comment_changed": """
+        AFTER UPDATE OF text, deleted_at ON feedback_comment BEGIN
+            INSERT INTO feedback_reworded (feedback_id) VALUES (new.feedback_id) ON CONFLICT DO NOTHING;
+        END""",
     "feedback_report_gone": """
         AFTER DELETE ON feedback_userfeedback BEGIN
             DELETE FROM feedback_search WHERE rowid = old.id;
@@ -69,6 +77,14 @@ _POSTGRES = {
         "WHEN (new.notes IS DISTINCT FROM old.notes OR new.admin_note IS DISTINCT FROM old.admin_note)",
         "INSERT INTO feedback_reworded (feedback_id) VALUES (new.id) ON CONFLICT DO NOTHING;",
     ),
+    "feedback_comment_added": (
+        "AFTER INSERT ON feedback_comment FOR EACH ROW",
+        "INSERT INTO feedback_reworded (feedback_id) VALUES (new.feedback_id) ON CONFLICT DO NOTHING;",
+    ),
+    "feedback_comment_changed": (
+        "AFTER UPDATE OF text, deleted_at ON feedback_comment FOR EACH ROW",
+        "INSERT INTO feedback_reworded (feedback_id) VALUES (new.feedback_id) ON CONFLICT DO NOTHING;",
+    ),
     "feedback_report_gone": (
         "AFTER DELETE ON feedback_userfeedback FOR EACH ROW",
         """
@@ -95,7 +111,7 @@ _POSTGRES = {
     **recounting.POSTGRES,
 }
 TRIGGERS = Triggers(
-    frozenset({TABLE, "feedback_reworded", "feedback_untallied"}),
+    frozenset({TABLE, "feedback_reworded", "feedback_untallied", "feedback_comment"}),
     _SQLITE,
     _POSTGRES,
     f"{TABLE}_words ON {TABLE} USING gin (document)",

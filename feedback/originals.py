@@ -10,6 +10,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import Text
+from feedback import quoting
 from feedback.models import Triage, UserFeedback
 from feedback.querying import matching, parse, row_ids
 from feedback.querying.sides import is_resolved
@@ -68,4 +69,9 @@ def _first(actor: Actor, rows: QuerySet[UserFeedback], typed: str, tz: tzinfo) -
     # A query for each rank stops at its first rows; one that sorts by rank would first find them all.
     first = list(dict.fromkeys(pk for rank in ranks for pk in row_ids(query.order.following(rank, None, MOST))))[:MOST]
     held = UserFeedback.objects.select_related("thread").in_bulk(first)
-    return [(held[pk], place(query.words, held[pk].notes, held[pk].admin_note)) for pk in first if pk in held]
+    said = quoting.comments(first if query.words else ())
+    return [
+        (held[pk], place(query.words, held[pk].notes, held[pk].admin_note, said.get(pk, "")))
+        for pk in first
+        if pk in held
+    ]

@@ -123,6 +123,23 @@ class HistoryLine:
     """The word for that."""
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A comment: who said what to whom. `is_deleted` only of the reader's own, which can be restored."""
+
+    comment_id: str
+    who: str
+    text: str
+    at: datetime
+    edited_at: datetime | None = None
+    is_mine: bool = False
+    is_deleted: bool = False
+    asked: tuple[str, ...] = ()
+    """The names of the admins whom it asks."""
+    asks_me: bool = False
+    """Whether it still waits for the reader's answer."""
+
+
 @dataclass(frozen=True)
 class Near(_Spelled):
     """A report similar to the open one with the reasons, or a search result with where it matches and its thread.
@@ -195,6 +212,7 @@ class ReportCard(_Spelled):
     version: str = ""
     history: tuple[HistoryLine, ...] = ()
     near: tuple[Near, ...] = ()
+    comments: tuple[Said, ...] = ()
     may_fork: bool = False
 
     @property
@@ -212,6 +230,16 @@ class ReportCard(_Spelled):
     def is_long(self) -> bool:
         """Whether the notes are too long to show in full; then eight lines are shown."""
         return sum(1 + len(line) // _LINE for line in self.notes.split("\n")) > _LINES
+
+    @property
+    def comment_count(self) -> int:
+        """Number of comments."""
+        return sum(not each.is_deleted for each in self.comments)
+
+    @property
+    def asked_by(self) -> str:
+        """The names of those whose comments wait for the reader's answer."""
+        return " and ".join(dict.fromkeys(each.who for each in self.comments if each.asks_me))
 
     @property
     def is_edited(self) -> bool:

@@ -1,4 +1,6 @@
-"""The request and the rated answer of reports: in full for exports, how the answer begins for lists."""
+"""The request and the rated answer of reports: in full for exports, how the answer begins for lists; and the texts of
+the comments on them.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -10,7 +12,7 @@ from django.db.models.functions import Left
 
 from core import ids
 from core.rendering import opening
-from feedback.models import RatedAnswer, RatedTool, UserFeedback
+from feedback.models import Comment, RatedAnswer, RatedTool, UserFeedback
 from threads.models import Block
 
 OPENING_LENGTH = 140
@@ -27,6 +29,15 @@ def answer_openings(feedback_ids: Collection[str]) -> dict[str, str]:
     keys = [ids.key_of(each, ids.FEEDBACK) for each in feedback_ids]
     rows = UserFeedback.objects.filter(key__in=keys).annotate(words=answer_opening()).values_list("key", "words")
     return {ids.FEEDBACK + key: opening(words, OPENING_LENGTH) for key, words in rows if words} if keys else {}
+
+
+def comments(pks: Collection[int]) -> dict[int, str]:
+    """The comments on reports as one text, by row id; empty without comments. At most one query."""
+    found: dict[int, list[str]] = {pk: [] for pk in pks}
+    rows = Comment.objects.filter(feedback__in=pks, deleted_at=None).order_by("pk") if pks else Comment.objects.none()
+    for pk, text in rows.values_list("feedback_id", "text"):
+        found[pk].append(text)
+    return {pk: "\n".join(texts) for pk, texts in found.items()}
 
 
 class Quoted(NamedTuple):

@@ -15,11 +15,11 @@ from accounts.rights import Right
 from core import bodies, ids
 from core.actor import Actor
 from core.rendering import opening
-from feedback import desk_records, historytelling, leasing, quoting, versions
+from feedback import commenting, desk_records, historytelling, leasing, quoting, versions
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
-from feedback.models import Check, CheckBatch, CheckRun, Reply, Triage, TriageChange, UserFeedback
-from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Token, href, outcome_word
+from feedback.models import Check, CheckBatch, CheckRun, Comment, Reply, Triage, TriageChange, UserFeedback
+from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Said, Token, href, outcome_word
 from feedback.querying import Query
 from feedback.querying.words import place
 from feedback.taxonomy import Outcome
@@ -83,18 +83,20 @@ def rows_of(
     reports: QuerySet[UserFeedback],
     asked: Query,
 ) -> list[ReportRow]:
-    """Reports as rows of the desk in their order, in two queries; each links to itself with the query kept.
+    """Reports as rows of the desk in their order, each with a link to itself, the query kept. Two queries, with words
+    three.
 
     The open report keeps its place even if the query no longer finds it, so that an action does not lose the reader's
-    position. If it is not on this page, a third query checks whether it is among the `reports` of other pages.
+    position. If it is not on this page, one more query checks whether it is among the `reports` of other pages.
     """
     note = F("admin_note") if asked.words else Value("")  # it may be long, and only words are looked for in it
     wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
     reports_shown = UserFeedback.objects.filter(wanted).order_by(*asked.order.by)
     found = list(reports_shown.values_list(*_ROW_COLUMNS, note, quoting.answer_opening()))
-    held = leasing.holders(actor, [pk for pk, *_ in found])
-    now = timezone.now()
-    rows = [_row(actor, now, values, query, current, held, asked.words) for values in found]
+    pks = [pk for pk, *_ in found]
+    held, now = leasing.holders(actor, pks), timezone.now()
+    comments = quoting.comments(pks if asked.words else ())
+    rows = [_row(actor, now, values, query, current, held, asked.words, comments) for values in found]
     return [
         replace(row, has_left=True, is_elsewhere=reports.filter(pk=pk).exists()) if pk not in row_ids else row
         for row, (pk, *_) in zip(rows, found, strict=True)
@@ -135,11 +137,12 @@ def _row(
     current: str,
     held: Mapping[int, str],
     words: Sequence[str],
+    comments: Mapping[int, str],
 ) -> ReportRow:
     pk, key, sentiment, categories, notes, title, org, name, email, created, modified, resolved_at = values[:12]
     outcome, label, owner_id, owner_name, owner_email, until, until_again, check, dropped_at, note, answer = values[12:]
     resolved = resolved_at is not None
-    found = place(words, notes, note)
+    found = place(words, notes, note, comments.get(pk, ""))
     feedback_id = ids.FEEDBACK + key
     return ReportRow(
         feedback_id=feedback_id,
@@ -220,7 +223,23 @@ def card_of(
         version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
         history=tuple(_history(actor, report, changes, tz)),
         near=tuple(near),
+        comments=tuple(_said(actor, each) for each in commenting.shown(actor, report)),
         may_fork=may(actor, thread, Right.FORK),
+    )
+
+
+def _said(actor: Actor, comment: Comment) -> Said:
+    mentions = comment.mentions.all()
+    return Said(
+        comment_id=comment.comment_id,
+        who=comment.author.display_name,
+        text=comment.text,
+        at=comment.created,
+        edited_at=comment.edited_at,
+        is_mine=comment.author_id == actor.user_id,
+        is_deleted=comment.deleted_at is not None,
+        asked=tuple("you" if each.person_id == actor.user_id else each.person.display_name for each in mentions),
+        asks_me=any(each.is_pending and each.person_id == actor.user_id for each in mentions),
     )
 
 

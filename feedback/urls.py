@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from feedback import pages_desk, pages_export, pages_labels, pages_rating
+from feedback import pages_comments, pages_desk, pages_export, pages_labels, pages_rating
 from feedback.checks import pages as checks
 from feedback.checks import pages_batches as batches
 from feedback.checks import pages_judging as judging
@@ -31,6 +31,7 @@ urlpatterns = [
     path("feedback/views/", pages_desk.keep_view, name="views"),
     path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),
     path("feedback/<str:feedback_id>/check/", checks.of_report, name="check"),
+    path("feedback/<str:feedback_id>/comments/", pages_comments.comments, name="comments"),
     path("feedback/<str:feedback_id>/originals/", pages_desk.originals, name="originals"),
     path("feedback/<str:feedback_id>/lease/", pages_desk.hold, name="lease"),
     path("threads/<str:thread_id>/messages/<int:index>/rate/", pages_rating.rate, name="rate"),

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from core.wire import UNCHANGED, Patch, Wire
 from feedback.querying import parse
-from feedback.wire import FullFeedbackOut
+from feedback.wire import NOTES_LENGTH, FullFeedbackOut
 
 MOST_TICKED = 5_000
 """Most reports that a bulk takes by id; more need a query."""
@@ -152,6 +152,29 @@ class BulkOut(Wire):
     """The first 200 reports that could not be changed."""
     created: datetime
     finished_at: datetime | None
+
+
+class CommentIn(Patch):
+    """A comment for other admins."""
+
+    text: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)]
+    """What to say. Admins whom it names, as `@bob` or `@bob@acme.test`, are asked to answer."""
+
+
+class CommentOut(Wire):
+    """A comment that admins see; the submitter never does."""
+
+    comment_id: str
+    author: str
+    """Email address of its author."""
+    text: str
+    created: datetime
+    edited_at: datetime | None
+    """When its author last changed it; null if never."""
+    mentions: list[str]
+    """Email addresses of the admins whom it names."""
+    pending: list[str]
+    """Those of them who have neither commented here since nor acknowledged it."""
 
 
 class LeaseOut(Wire):

@@ -15,11 +15,12 @@ from config.demo import cataloguing, people, stories
 from config.demo.stories import Fork, Live, Played, Report, Shelved, Story, Template, Told
 from core import bodies, ids
 from core.actor import Actor
-from feedback import capture, triage
+from feedback import capture, commenting, triage
 from feedback.checks import keeping
 from feedback.checks.wire import CheckIn
 from feedback.deciding import UPDATE, Verb, spelled, verb_named
-from feedback.models import Reply, Triage, TriageChange, UserFeedback
+from feedback.models import Comment, Reply, Triage, TriageChange, UserFeedback
+from feedback.wire_desk import CommentIn
 from threads import agents, forks, importing, sharing, titles, turns
 from threads.access import message_standing_for, thread_for
 from threads.content import JsonObject, TextBlock
@@ -52,6 +53,7 @@ def load() -> bool:
             stage.offer(template)
         stage.rate()
         stage.work_at_the_desk()
+        stage.comment()
         stage.keep_checks()
         stage.reconsider()
     return True
@@ -188,6 +190,13 @@ class _Stage:
             verb, at = verb_named(act.verb), report.created + timedelta(hours=act.hours)
             until = None if act.until_hours is None else at + timedelta(hours=act.until_hours)
             _triage(self.cast.actors["admin"], report.feedback_id, verb, bodies.parse(verb.takes, arguments), at, until)
+
+    def comment(self) -> None:
+        """Comment on some reports."""
+        for remark in stories.remarks():
+            report = _beginning(remark.report)
+            said = commenting.add(self.cast.actors["admin"], report.feedback_id, CommentIn(text=remark.text))
+            Comment.objects.filter(pk=said.pk).update(created=report.created + timedelta(hours=remark.hours))
 
     def keep_checks(self) -> None:
         """Create checks from some reports, without runs."""

@@ -18,6 +18,7 @@ from catalogue.wire_tools import ImportIn, ToolPatch
 from catalogue.wire_worlds import FixtureIn, WorldCallIn, WorldIn, WorldToolsIn
 from feedback.checks.wire import CheckIn
 from feedback.wire import FeedbackIn, TriageIn
+from feedback.wire_desk import CommentIn
 from threads import content
 from threads.content import BlockDict, JsonObject, ResultStatus
 from threads.wire import SendIn, StartIn
@@ -187,6 +188,13 @@ class Kept(CheckIn):
     hours: float
 
 
+class Remark(CommentIn):
+    """A comment, made hours after the report whose notes begin with `report`."""
+
+    report: str
+    hours: float
+
+
 class Played(_Written):
     """A world, calls made in it by hand, and the request of a thread in it."""
 
@@ -247,6 +255,11 @@ def tools() -> list[Published]:
 def acts() -> list[Act]:
     """All triage actions, in order."""
     return [Act.model_validate(each) for each in json.loads((FOLDER / "desk.json").read_text())]
+
+
+def remarks() -> list[Remark]:
+    """All comments, in order."""
+    return [Remark.model_validate(each) for each in json.loads((FOLDER / "comments.json").read_text("utf-8"))]
 
 
 def checks() -> list[Kept]:

@@ -2,6 +2,7 @@
 
 from feedback.models.answer import RatedAnswer, RatedTool, Reworded, Undigested
 from feedback.models.check import Check, CheckBatch, CheckRun
+from feedback.models.comment import Comment, Mention
 from feedback.models.report import Reply, Retraction, UserFeedback
 from feedback.models.tally import Tally, Untallied
 from feedback.models.triage import Bulk, BulkFailure, Label, Labelled, Lease, SavedView, Triage, TriageChange
@@ -13,9 +14,11 @@ __all__ = [
     "Check",
     "CheckBatch",
     "CheckRun",
+    "Comment",
     "Label",
     "Labelled",
     "Lease",
+    "Mention",
     "RatedAnswer",
     "RatedTool",
     "Reply",

@@ -56,7 +56,7 @@ class Undigested(models.Model):
 
 
 class Reworded(models.Model):
-    """A report whose notes or admin note changed since they were indexed.
+    """A report whose notes, admin note or comments changed since they were indexed.
 
     A trigger adds the row with the change; the digest deletes it.
     """

@@ -12,7 +12,19 @@ from core import ids, moments
 from core.actor import Actor
 from core.related import spellings
 from feedback.label_text import plain
-from feedback.models import Check, CheckRun, Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
+from feedback.models import (
+    Check,
+    CheckRun,
+    Comment,
+    Label,
+    Labelled,
+    Mention,
+    RatedAnswer,
+    RatedTool,
+    Reply,
+    Triage,
+    UserFeedback,
+)
 from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved
 from feedback.taxonomy import BIT, Outcome
@@ -79,6 +91,9 @@ def state(value: str, asking: Asking) -> Q:
             return outcome(Outcome.DUPLICATE, asking)
         case "edited":
             return _EDITED
+        case "asked":
+            asked = Mention.objects.filter(person=asking.actor.user_id, is_pending=True)
+            return beside(asked, excluding=asking.excluding)
     replies = Reply.objects.filter(public_status=Reply.Status.ANSWERED)
     return beside(replies, excluding=asking.excluding)
 
@@ -99,6 +114,8 @@ def having(value: str, asking: Asking) -> Q:
             return beside(forks, by="forked_from", of="thread", excluding=asking.excluding)
         case "check":
             return beside(_CHECKS, excluding=asking.excluding)
+        case "comment":
+            return beside(Comment.objects.filter(deleted_at=None), excluding=asking.excluding)
         case "label":
             return beside(Labelled.objects.all(), excluding=asking.excluding)
         case "reply":

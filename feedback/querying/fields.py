@@ -96,8 +96,20 @@ def _worded(name: str, text: str, column: str) -> QueryField:
 
 
 ID, ORG = "id", "org"
-IS = ("open", "resolved", "unclaimed", "mine", "snoozed", "due", "duplicate", "edited", "revisited", "answered")
-HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates", "check")
+IS = (
+    "open",
+    "resolved",
+    "unclaimed",
+    "mine",
+    "snoozed",
+    "due",
+    "duplicate",
+    "edited",
+    "revisited",
+    "answered",
+    "asked",
+)
+HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates", "check", "comment")
 _AGES = ("<1d", "<7d", "<30d", ">30d")
 _DAYS = ("today", "yesterday", *_AGES)
 DATED = ("created", "resolved", "edited")
@@ -109,7 +121,7 @@ FIELDS: dict[str, QueryField] = {
         _chosen(
             "is",
             "The state of a report. Unclaimed: open, without owner, not snoozed; revisited: its submitter changed it "
-            "after it was resolved.",
+            "after it was resolved; asked: a comment names you, and you have not answered.",
             conditions.state,
             IS,
         ),
@@ -170,7 +182,7 @@ FIELDS: dict[str, QueryField] = {
         _timed("age", "How long ago it was rated; >7d: more than seven days.", conditions.created, _AGES, dates=False),
         _chosen("goal", "The thread has a goal in this state.", conditions.goal, GoalStatus.values),
         _chosen("fork", "Whether the thread is a fork.", conditions.fork, ("yes", "no")),
-        _worded("note", "Words in the admin note.", "note"),
+        _worded("note", "Words in the admin note or the comments.", "note"),
         _worded("notes", "Words in the submitter's notes.", "notes"),
         _worded("text", "Words in the rated answer.", "answer"),
         _chosen(SORT, "The sort order; newest by default.", conditions.anything, list(ORDERS)),

@@ -38,11 +38,12 @@ SIDES = {
     "is:revisited": "INDEX feedback_revisited",
     "has:fork": "(thread_id=?",
     "agent:agt_01m8d4kz86e3kak4a3zd7arnqa": "(thread_id=?",
+    "is:asked": "mention_pending (person_id=?",
     "is:snoozed": "MULTI-INDEX OR",
     "hello": "INTEGER PRIMARY KEY (rowid=?)",
 }
 """What leads from a few rows of another index to their reports."""
-ALWAYS_FEW = ("is:due", "is:revisited")
+ALWAYS_FEW = ("is:due", "is:revisited", "is:asked")
 ORDERS = ("", "sort:oldest")
 """Either way along the key."""
 

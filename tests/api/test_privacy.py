@@ -26,6 +26,7 @@ def place(who, api):
             report = make.rating(person, rated).feedback_id
             marked = {"admin_label": LABEL, "admin_note": NOTE, "resolved": True}
             assert data_of(api("admin").put(f"admin/feedback/{report}", marked))["admin_label"] == LABEL
+            data_of(api("admin").post(f"admin/feedback/{report}/comments", {"text": NOTE}))
     skill = {"name": "ours", "description": "d", "body": "b", "accessibility": "org"}
     hooks.make_org_admin(who.alice)
     webhook = hooks.endpoint(api("alice"), "https://hooks.example.org/")["webhook_id"]

@@ -33,6 +33,7 @@ from tests.api import audiences
 from tests.api.audiences import ADMINS, MARKS, OWN, RAW, audience_of, marked, stored
 from tests.api.test_who_may import OPEN_TO_ALL, PAGES, ROUTES, UNKNOWN, Place, routes
 from tests.conftest import data_of, leave
+from tests.people import second_admin
 from threads import pending, transcript
 from threads.content import tool_result, tool_use
 from threads.dialects import EXPORT_FORMATS
@@ -80,6 +81,7 @@ def place(who, api):
         writer.add("assistant", [tool_use("look", "tu_1", {"a": 1}, raw={"sent": RAW})])
         writer.add("roboto", [tool_result("look", "tu_1", "success", {"b": 1}, raw={"got": RAW})])
     waiting = make.waiting(who.alice, visibility="org")
+    second_admin()
     User.objects.filter(pk=who.admin.user.pk).update(name=f"Admin {ADMINS}", email=f"{ADMINS}@heddle.test")
     admin = api("admin")
     gone, other, report = [
@@ -98,6 +100,7 @@ def place(who, api):
     ):
         data_of(admin.post(f"admin/feedback/{report}/actions", {"verb": verb, "arguments": arguments}))
     data_of(admin.put(f"admin/feedback/{report}/lease"))
+    comment = data_of(admin.post(f"admin/feedback/{report}/comments", {"text": "Hm, @bea."}))["comment_id"]
     check = data_of(admin.put(f"admin/feedback/{report}/check", {}))
     batch = data_of(admin.post(f"admin/checks/{check['check_id']}/runs", {}))
     make.run_turns()
@@ -133,6 +136,7 @@ def place(who, api):
             "feedback_id": report,
             "bulk_id": bulk["bulk_id"],
             "view_id": view["view_id"],
+            "comment_id": comment,
             "check_id": check["check_id"],
             "batch_id": batch["batch_id"],
             "against": batch["batch_id"],
@@ -175,7 +179,7 @@ def _webhooks(who, api, report):
 
 KEPT = {("feedback.Bulk", "key"), ("feedback.SavedView", "key"), ("feedback.BulkFailure", "feedback_key"),
         ("feedback.Retraction", "key"), ("feedback.Check", "key"), ("feedback.CheckRun", "key"),
-        ("feedback.CheckBatch", "key")}  # fmt: skip
+        ("feedback.CheckBatch", "key"), ("feedback.Comment", "key")}  # fmt: skip
 """Columns that stay as they are: keys by which the routes find something."""
 
 

@@ -117,6 +117,10 @@ def test_names_in_the_database_are_told_apart_by_both_databases():
     assert all(len(name) <= 30 for name in names)
 
 
+OWN_ROWS = ("Pin", "Lease", "Mention", "SavedView")
+"""Rows that concern only the user."""
+
+
 def test_nothing_is_deleted_with_a_person():
     """Deleting a user keeps what they wrote: every reference keeps its row, or loses only the name.
 
@@ -127,7 +131,7 @@ def test_nothing_is_deleted_with_a_person():
             for field in model._meta.get_fields():
                 if isinstance(field, models.ForeignKey) and field.related_model.__name__ == "User":
                     kept = field.remote_field.on_delete in (models.PROTECT, models.SET_NULL)
-                    assert kept or model.__name__ in ("Pin", "Lease", "SavedView"), f"{model.__name__}.{field.name}"
+                    assert kept or model.__name__ in OWN_ROWS, f"{model.__name__}.{field.name}"
 
 
 TEMPLATES = sorted(str(path.relative_to(ROOT / "templates")) for path in (ROOT / "templates").rglob("*.html"))

@@ -1,0 +1,93 @@
+"""Two admins talk about a report: with the keyboard, at once, and without scripts."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.desk import complaints, empty, first_of_the_open, shows, stored  # noqa: F401
+from tests.e2e.visiting import Heddle, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+
+
+def test_one_asks_and_the_other_answers_by_keys_alone(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2)
+    mine, theirs = visit("admin").page, visit("bea").page
+    first_of_the_open(mine, "Complaint 1")
+    theirs.goto("/feedback/")
+    mine.keyboard.press("Shift+M")
+    expect(mine.locator("#comment")).to_be_focused()
+    mine.keyboard.type("Is this one yours, @bea?")
+    mine.keyboard.press("Control+Enter")
+    expect(mine.locator("#desk-status")).to_contain_text("Commented, and asked Bea.")
+    shows(mine, "Complaint 1")
+    expect(mine.locator("#comments .said")).to_have_text("Is this one yours, @bea?")
+    expect(mine.locator("#comment")).to_have_value("")
+    expect(mine.locator("#comment")).not_to_be_focused()
+
+    tab = theirs.locator(".views > div a", has_text="Asked")
+    tab.click()
+    expect(theirs.locator(".token")).to_contain_text("is:asked")
+    theirs.keyboard.press("j")
+    shows(theirs, "Complaint 1")
+    expect(theirs.locator("#comments")).to_contain_text("Admin asked you.")
+    theirs.keyboard.press("Shift+M")
+    theirs.keyboard.type("It is.")
+    theirs.keyboard.press("Control+Enter")
+    expect(theirs.locator("#comments .said")).to_have_count(2)
+    expect(theirs.locator("#comments")).not_to_contain_text("asked you")
+    expect(mine.locator("#changed")).to_contain_text("Bea commented on it.")
+    mine.click("#changed a")
+    expect(mine.locator("#comments .said").last).to_have_text("It is.")
+
+
+def test_an_unsent_comment_waits_for_its_report(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press("Shift+M")
+    page.keyboard.type("half a thou")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
+    expect(page.locator("#comment")).to_have_value("")
+    page.keyboard.press("k")
+    shows(page, "Complaint 1")
+    expect(page.locator("#comment")).to_have_value("half a thou")
+    page.keyboard.press("Shift+M")
+    page.keyboard.type("ght")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#comments .said")).to_have_text("half a thought")
+    page.reload()
+    expect(page.locator("#comment")).to_have_value("")
+
+
+def test_ones_own_comment_is_corrected_and_taken_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 1)
+    report = stored(empty, thread_id)[0]["feedback_id"]
+    empty.call("admin", "POST", f"admin/feedback/{report}/comments", {"text": "Frist"})
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 0")
+    page.click("#comments summary")
+    field = page.locator("#comments details textarea")
+    field.fill("First")
+    field.press("Control+Enter")
+    expect(page.locator("#comments .said")).to_have_text("First")
+    page.click("#comments summary")
+    page.click("#comments [value=delete]")
+    expect(page.locator("#comments .said")).to_have_count(0)
+    page.click("#comments [value=restore]")
+    expect(page.locator("#comments .said")).to_have_text("First")
+
+
+def test_without_scripts_too(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 1)
+    report = stored(empty, thread_id)[0]["feedback_id"]
+    page = visit("admin", java_script_enabled=False).page
+    page.goto(f"/feedback/?q=is:open&item={report}")
+    page.fill("#comment", "By hand")
+    page.select_option("select[name=asked]", label="ask Bea")
+    page.click("#comments [value=comment]")
+    expect(page.locator("#comments .said")).to_have_text("@bea@heddle.test By hand")
+    expect(page.locator("#desk-status")).to_contain_text("Commented, and asked Bea.")
