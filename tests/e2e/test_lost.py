@@ -161,7 +161,7 @@ def test_what_is_typed_after_a_failed_save_goes_into_its_field(
     visitor.context.set_offline(False)
     page.keyboard.type(" see")
     page.keyboard.press(send)
-    expect(page.locator("#said")).to_contain_text("note" if key == "m" else "Labelled")
+    expect(page.locator("#said")).to_contain_text("note" if key == "m" else "New label canoe see")
     records = stored(empty, thread_id)
     assert not any(each["resolved"] for each in records)
     assert (records[0]["admin_note"] or records[0]["admin_label"]) == "canoe see"
