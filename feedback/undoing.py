@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.text import Truncator
 
 from accounts.rights import require_admin
 from core import ids
@@ -45,7 +46,7 @@ _DEEDS = {
     "resolve": ("Resolved {it}{how}", "of {it}", "resolution"),
     "outcome": ("Changed the outcome of {it} to {how}", "of {it}", "outcome"),
     "reopen": ("Reopened {it}", "of {it}", "reopening"),
-    "duplicate": ("Marked as duplicate: {it}", "on {it}", "duplicate mark"),
+    "duplicate": ("Marked {it} as duplicate of \u201c{how}\u201d", "on {it}", "duplicate mark"),
     "snooze": ("Snoozed {it} {how}", "of {it}", "snooze"),
     "wake": ("Woke {it}", "of {it}", "waking"),
     "reply": ("Replied to {it}", "to {it}", "reply"),
@@ -77,7 +78,9 @@ class LastAction:
     subject: str
     at: datetime
     how: str = ""
-    """The labels that it added or removed, until when it snoozed, or the outcome; empty for other actions."""
+    """The labels that it added or removed, until when it snoozed, the outcome, or how the original's notes begin; empty
+    for other actions.
+    """
     has_note: bool = False
     """Whether it also saved a note that was typed; not for an action that is only a note."""
     place: str = ""
@@ -230,13 +233,17 @@ def _failing(change: TriageChange) -> int:
 
 
 def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
-    """The key in `_DEEDS`, and the labels, time or outcome of a change; the key of `own` depends on the new owner."""
+    """The key in `_DEEDS`, and the labels, time, outcome or original of a change; the key of `own` depends on the new
+    owner.
+    """
     if change.verb == "label":
         return _labelled(change, began)
     if change.verb == "snooze":
         return "snooze", historytelling.until(change.after.get("snoozed_until") or True, tz)
     if change.verb == "outcome":
         return "outcome", Outcome(change.after["outcome"]).label.lower()
+    if change.verb == "duplicate":
+        return "duplicate", _beginning_of(change.after.get("duplicate_of_id"))
     if change.verb == "resolve":
         said = Outcome(change.after.get("outcome") or Outcome.NOTED).label.lower()
         return "resolve", "" if said == "noted" else f" as {said.removeprefix('as ')}"
@@ -244,6 +251,15 @@ def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
         return change.verb, ""
     owner = change.after.get("owner_id")
     return ("take" if owner == change.actor_id else "own" if owner else "let go"), ""
+
+
+def _beginning_of(report_pk: int | None) -> str:
+    """How the notes of a report begin; without notes the title of its thread."""
+    found = UserFeedback.objects.filter(pk=report_pk).values_list("notes", "thread__title", "key").first()
+    if found is None:
+        return "a deleted report"
+    notes, title, key = found
+    return Truncator(" ".join((notes or title or ids.FEEDBACK + key).split())).chars(40)
 
 
 def _labelled(change: TriageChange, began: datetime) -> tuple[str, str]:

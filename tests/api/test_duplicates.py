@@ -186,7 +186,7 @@ def test_the_desk_speaks_of_what_was_marked_and_not_of_what_followed(api, who, r
     page = api("admin").client
     page.force_login(who.admin.user)
     shown = page.get(f"/feedback/?q=&item={d}").content.decode()
-    assert "Marked as duplicate: \u201cReport 1\u201d" in shown
+    assert "Marked \u201cReport 1\u201d as duplicate of \u201cReport 3\u201d" in shown
     assert f"made it a duplicate of {b}: the original became a duplicate itself" in shown
 
 

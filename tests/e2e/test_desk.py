@@ -1000,7 +1000,7 @@ def test_the_original_is_found_by_words_and_chosen_by_keys(empty: Heddle, visit:
     expect(page.locator("#originals :checked")).to_have_value(first)
     page.keyboard.press("Enter")
     shows(page, "Zeppelin 1")
-    expect(page.locator("#said")).to_contain_text("Marked as duplicate")
+    expect(page.locator("#said")).to_contain_text("as duplicate of “Zeppelin 0”")
     assert (
         empty.call("admin", "GET", f"admin/feedback/{stored(empty, thread_id)[0]['feedback_id']}/triage")[
             "duplicate_of"
@@ -1033,7 +1033,7 @@ def test_ticked_reports_become_duplicates_of_the_open_one_of_a_ticked_one_and_of
     expect(choices).to_have_text(["Airship 3", "Airship 4"])
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator("#said")).to_contain_text("Marked as duplicate: “Airship 4”")
+    expect(page.locator("#said")).to_contain_text("Marked “Airship 4” as duplicate of “Airship 3”")
     shows(page, "Airship 3")
     page.keyboard.press("j")
     shows(page, "Airship 2")
@@ -1046,7 +1046,7 @@ def test_ticked_reports_become_duplicates_of_the_open_one_of_a_ticked_one_and_of
     expect(choices).to_have_count(1)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator("#said")).to_contain_text("Marked as duplicate: “Airship 2”")
+    expect(page.locator("#said")).to_contain_text("Marked “Airship 2” as duplicate of “Airship 0”")
     records = stored(empty, thread_id)
     assert {each["notes"] for each in records if each["resolved"]} == {"Airship 4", "Airship 2"}
     of = empty.call("admin", "GET", f"admin/feedback/{original['Airship 2']}/triage")["duplicate_of"]

@@ -126,7 +126,7 @@ def test_many_get_one_original_which_may_be_ticked_itself(browser_of: Browser, w
     ticked = [each.feedback_id for each in made[:3]]
     chosen = {"found_by": "cano", "duplicate_of": "cano", "original": made[0].feedback_id}
     page = then(client, submit(client, form, "duplicate", feedback_ids=ticked, **chosen))
-    assert told(page) == ["Marked as duplicate: 2 reports"]
+    assert told(page) == ["Marked 2 reports as duplicate of “The canoe sank”"]
     assert not stored(made[0]).resolved
     assert {Triage.objects.get(pk=each.pk).duplicate_of for each in made[1:3]} == {made[0]}
     page = then(client, submit(client, page.id("desk-status").one("form")))
@@ -144,7 +144,7 @@ def test_many_of_two_orgs_and_those_without_an_original_are_told(browser_of: Bro
     assert page.id("bulk").one(class_="wrong").words == "Choose the original report."
     assert page.id("bulk-duplicate-of")["value"] == "canoe"
     page = then(client, submit(client, form, "duplicate", feedback_ids=ids, duplicate_of=ids[0]))
-    assert told(page) == ["Marked as duplicate: “Canoe is gone”"]
+    assert told(page) == ["Marked “Canoe is gone” as duplicate of “The canoe sank”"]
     assert "another org" in page.id("desk-status").words
     assert client.post("/feedback/originals/", {"here": "/feedback/?q="}).status_code == 400
     bob = browser_of("bob")
@@ -155,7 +155,7 @@ def test_all_that_match_become_duplicates_of_one_of_them(browser_of: Browser, wh
     made, client = said(who, "The canoe sank", "Canoe is gone", "A third canoe"), browser_of("admin")
     form = get(client, "/feedback/?q=canoe").id("bulk")
     page = then(client, submit(client, form, "duplicate", all="1", duplicate_of=made[1].feedback_id))
-    assert told(page) == ["Marked as duplicate: 2 reports"]
+    assert told(page) == ["Marked 2 reports as duplicate of “Canoe is gone”"]
     assert [stored(each).resolved for each in made] == [True, False, True]
 
 
