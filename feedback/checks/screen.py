@@ -117,10 +117,12 @@ def of_run(run_id: str) -> dict[str, Any]:
     run = rows.filter(key=ids.key_of(run_id, ids.RUN) or "", of__dropped_at=None, fork__isnull=False).first()
     if run is None:
         raise NotFound.of("run", run_id[:80])
+    line = presenting.line_of(records.run_record(run), _names(run.judged_by))
+    missed = {expected for expected, _ in line.misses}
     return {
-        "run": presenting.line_of(records.run_record(run), _names(run.judged_by)),
+        "run": line,
         "check_title": run.of.title,
-        "expectations": [spelled(each) for each in run.of.expectations],
+        "expectations": [said for each in run.of.expectations if (said := spelled(each)) not in missed],
         "left": judging.undecided(run.batch_id).exclude(pk=run.pk).count(),
     }
 

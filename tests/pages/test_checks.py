@@ -442,6 +442,16 @@ def test_undecided_runs_are_judged_beside_their_answers_one_after_the_other(
     assert "/feedback/checks/runs/" not in client.get(pages[1]).content.decode()
 
 
+def test_the_panel_of_a_failed_run_names_each_expectation_once(browser_of: Browser, press: Callable[..., Any]) -> None:
+    client = browser_of("admin")
+    press("keep", ("says", "nowhere"), ("never_says", "nor here"))
+    press(f"run {Check.objects.get().check_id}")
+    make.run_turns()
+    client.get(CHECKS)
+    panel = get(client, f"/feedback/checks/runs/{CheckRun.objects.get().run_id}/").one("form", class_="judge").words
+    assert panel.count("nowhere") == panel.count("nor here") == 1 and "people judge" not in panel
+
+
 def test_the_history_of_a_report_tells_of_its_check(
     browser_of: Browser, press: Callable[..., Any], report: str
 ) -> None:
