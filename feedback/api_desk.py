@@ -19,11 +19,13 @@ from feedback.wire_desk import (
     ChangeOut,
     CommentIn,
     CommentOut,
+    CommentPatch,
     DeskRecordOut,
     LabelNameIn,
     LabelOut,
     LabelPatch,
     LeaseOut,
+    SeenIn,
     UndoIn,
     ViewIn,
     ViewOut,
@@ -64,9 +66,9 @@ class Comments(DeskEndpoint):
 
 
 class OneComment(DeskEndpoint):
-    @describe(takes=CommentIn, gives=CommentOut, summary="Change your own comment")
+    @describe(takes=CommentPatch, gives=CommentOut, summary="Change your own comment")
     def patch(self, request: Request, feedback_id: str, comment_id: str) -> HttpResponse:
-        changed = commenting.edit(self.actor, feedback_id, comment_id, self.parse(CommentIn))
+        changed = commenting.edit(self.actor, feedback_id, comment_id, self.parse(CommentPatch))
         return record(desk_records.comment_record(changed))
 
     @describe(summary="Delete your own comment")
@@ -83,10 +85,9 @@ class RestoreComment(DeskEndpoint):
 
 
 class AcknowledgeComments(DeskEndpoint):
-    @describe(takes=Nothing, summary="Acknowledge the comments on a report that ask you")
+    @describe(takes=SeenIn, summary="Acknowledge the comments on a report that ask you")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
-        self.parse(Nothing)
-        commenting.acknowledge(self.actor, feedback_id)
+        commenting.acknowledge(self.actor, feedback_id, self.parse(SeenIn))
         return data(None)
 
 

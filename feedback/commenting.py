@@ -1,6 +1,8 @@
 """Comments: what admins say to each other about a report, and whom they ask by naming them.
 
 A comment changes nothing of the report: neither its record nor its version. Everything here is for platform admins.
+Every change locks the report first, as the digest and a retraction do: otherwise the words of one that changes while
+the report is indexed would stay in the index, and on PostgreSQL a retraction would end in a deadlock.
 """
 
 import re
@@ -17,66 +19,77 @@ from core import ids, notices
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from core.visible import is_visible
-from feedback import triage
+from feedback import projecting, triage
 from feedback.models import Comment, Mention, UserFeedback
 from feedback.undoing import WINDOW
-from feedback.wire_desk import CommentIn
+from feedback.wire_desk import CommentIn, CommentPatch, SeenIn
 
 MOST = 1_000
 """Most comments on a report."""
+MOST_ASKED = 20
+"""Most people that one comment asks."""
+_NONE = "There is no such comment."
 _AGAIN = timedelta(minutes=1)
 """How long the same words of the same person count as a repeated request."""
-_NAMES = re.compile(r"(?<![\w.+@-])@([\w.+-]+(?:@[\w.-]+)?)")
-_MOST_NAMED = 20
-"""Most people that one comment asks."""
+_SPARE = timedelta(minutes=1)
+"""How much longer than it can be restored a deleted comment stays, for a restoration that has begun."""
+_NAMES = re.compile(r"(?<![\w.+@/-])@([\w.!#$%&'*+=?^~-]++@[\w.-]++|[\w.+-]++(?![/@]))")
+"""What follows an @: an email address, or the part before its @. No part of an address, a path or a package."""
 
 
 def listed(actor: Actor, feedback_id: str) -> list[Comment]:
     """The comments on a report with authors and mentions, oldest first; without deleted ones. Three queries."""
-    return list(_shown(triage.report_for(actor, feedback_id).pk).filter(deleted_at=None))
+    return list(_of(triage.report_for(actor, feedback_id).pk).filter(deleted_at=None))
 
 
 def shown(actor: Actor, report: UserFeedback) -> list[Comment]:
     """As `listed`, with those that the actor deleted and can still restore. Two queries."""
     require_admin(actor)
-    restorable = Q(author=actor.user_id, deleted_at__gt=timezone.now() - WINDOW)
-    return list(_shown(report.pk).filter(Q(deleted_at=None) | restorable))
+    return list(_of(report.pk).filter(_is_there_for(actor)))
+
+
+def names(text: str) -> set[str]:
+    """What the @ of a text name, in lower case: addresses, or the part before their @."""
+    return {name.rstrip("._-+").lower() for name in _NAMES.findall(text)}
 
 
 def add(actor: Actor, feedback_id: str, body: CommentIn) -> Comment:
-    """Comment on a report, and ask the admins whom the text names (`@bob`, or `@bob@acme.test`).
+    """Comment on a report, and ask the admins whom the text names (`@bea`, or `@bea@heddle.test`).
 
-    Answers what others asked the actor here. The same text within a minute is a repeated request, and is stored once.
-    Raises `InvalidRequest` for a text of which nothing is seen, and for more than `MOST` comments.
+    Answers what others asked the actor here, up to the comment `body.seen` if that is given. The same text within a
+    minute is a repeated request, and is stored once. Raises `InvalidRequest` for a text of which nothing is seen, and
+    for more than `MOST` comments.
     """
     text = _clean(body.text)
     report = triage.report_for(actor, feedback_id)
-    with triage.named_reports_stay(), transaction.atomic():
+    with transaction.atomic():
         _hold(report.pk)
-        last = Comment.objects.filter(feedback=report).order_by("-pk").first()
-        if last is not None and _is_repeated(last, actor, text):
-            return _found(last.key)
-        if Comment.objects.filter(feedback=report).count() >= MOST:
+        there = Comment.objects.filter(feedback=report)
+        last = there.filter(author=actor.user_id).order_by("-pk").first()
+        if last is not None and _is_repeated(last, text):
+            return _found(last)
+        if there.count() >= MOST:
             raise InvalidRequest(f"text: a report has at most {MOST} comments")
         comment = Comment.objects.create(feedback=report, author_id=actor.user_id, text=text)
         _ask(comment)
-        _settle(actor, report.pk)
-    return _found(comment.key)
+        _settle(actor, report.pk, body.seen)
+        _announce()
+    return _found(comment)
 
 
-def edit(actor: Actor, feedback_id: str, comment_id: str, body: CommentIn) -> Comment:
+def edit(actor: Actor, feedback_id: str, comment_id: str, body: CommentPatch) -> Comment:
     """Change the text of one's own comment. It then asks those whom it names now; who has answered stays so."""
     text = _clean(body.text)
     with transaction.atomic():
         comment = _own(actor, feedback_id, comment_id, "edit a comment")
         if comment.deleted_at is not None:
-            raise NotFound.of("comment", comment_id[:80])
+            raise NotFound(_NONE)
         if comment.text != text:
             comment.text, comment.edited_at = text, timezone.now()
             comment.save(update_fields=["text", "edited_at"])
             _ask(comment)
             _announce()
-    return _found(comment.key)
+    return _found(comment)
 
 
 def delete(actor: Actor, feedback_id: str, comment_id: str) -> None:
@@ -86,67 +99,82 @@ def delete(actor: Actor, feedback_id: str, comment_id: str) -> None:
         if comment.deleted_at is None:
             comment.deleted_at = timezone.now()
             comment.save(update_fields=["deleted_at"])
-            Mention.objects.filter(comment=comment).delete()
             _announce()
 
 
 def restore(actor: Actor, feedback_id: str, comment_id: str) -> Comment:
-    """Restore one's own deleted comment; it asks again. One that is not deleted stays as it is."""
+    """Restore one's own deleted comment; it asks again who has not answered. Any other stays as it is."""
     with transaction.atomic():
         comment = _own(actor, feedback_id, comment_id, "restore a comment")
         if comment.deleted_at is not None:
             comment.deleted_at = None
             comment.save(update_fields=["deleted_at"])
-            _ask(comment)
             _announce()
-    return _found(comment.key)
+    return _found(comment)
 
 
-def acknowledge(actor: Actor, feedback_id: str) -> None:
-    """Say that what others asked the actor on this report needs no answer."""
+def acknowledge(actor: Actor, feedback_id: str, body: SeenIn) -> None:
+    """Say that what others asked the actor here needs no answer, up to the comment `body.seen` if that is given."""
     report = triage.report_for(actor, feedback_id)
     with transaction.atomic():
-        _settle(actor, report.pk)
+        _hold(report.pk)
+        _settle(actor, report.pk, body.seen)
+        _announce()
+
+
+def pending(actor: Actor) -> set[int]:
+    """The questions (row ids of mentions) that wait for the actor's answer. One query, of an index."""
+    return set(asking(actor.user_id).values_list("pk", flat=True))
+
+
+def asking(user_id: int) -> QuerySet[Mention]:
+    """The questions that wait for somebody's answer."""
+    return Mention.objects.filter(person=user_id, is_pending=True, comment__deleted_at=None)
 
 
 def sweep() -> None:
     """Forget deleted comments that can no longer be restored."""
-    Comment.objects.filter(deleted_at__lte=timezone.now() - WINDOW).delete()
+    Comment.objects.filter(deleted_at__lte=timezone.now() - WINDOW - _SPARE).delete()
 
 
-def _shown(report_pk: int) -> QuerySet[Comment]:
+def _of(report_pk: int) -> QuerySet[Comment]:
     named = Mention.objects.select_related("person").order_by("pk")
     rows = Comment.objects.filter(feedback=report_pk).select_related("author")
     return rows.prefetch_related(Prefetch("mentions", named)).order_by("pk")
 
 
-def _found(key: str) -> Comment:
-    comment = Comment.objects.select_related("author").prefetch_related("mentions__person").filter(key=key).first()
-    if comment is None:
-        raise NotFound.of("comment", ids.COMMENT + key)
-    return comment
+def _found(comment: Comment) -> Comment:
+    found = _of(comment.feedback_id).filter(pk=comment.pk).first()
+    if found is None:  # it was retracted with its report meanwhile
+        raise NotFound(projecting.GONE)
+    return found
+
+
+def _is_there_for(actor: Actor) -> Q:
+    """Comments that are not deleted, and the actor's own that can be restored."""
+    return Q(deleted_at=None) | Q(author=actor.user_id, deleted_at__gt=timezone.now() - WINDOW)
 
 
 def _own(actor: Actor, feedback_id: str, comment_id: str, what: str) -> Comment:
-    """The actor's own comment on that report, locked; one that only its author can restore is not there for others."""
+    """The actor's own comment on that report, under the report's lock."""
     report = triage.report_for(actor, feedback_id)
-    rows = Comment.objects.select_for_update(of=("self",), no_key=True).filter(feedback=report)
+    _hold(report.pk)
+    rows = Comment.objects.filter(_is_there_for(actor), feedback=report)
     comment = rows.filter(key=ids.key_of(comment_id, ids.COMMENT) or "").first()
-    is_gone = comment is None or (comment.deleted_at is not None and comment.deleted_at <= timezone.now() - WINDOW)
-    if comment is None or is_gone or (comment.deleted_at is not None and comment.author_id != actor.user_id):
-        raise NotFound.of("comment", comment_id[:80])
+    if comment is None:
+        raise NotFound(_NONE)
     require_author(actor, comment.author_id, what)
     return comment
 
 
 def _hold(report_pk: int) -> None:
-    """Let repeated requests wait for each other, and keep the report."""
-    UserFeedback.objects.select_for_update(no_key=True).only("pk").filter(pk=report_pk).first()
+    """Lock the report; raises `NotFound` if it was retracted at this moment."""
+    if not UserFeedback.objects.select_for_update(no_key=True).filter(pk=report_pk).values_list("pk").first():
+        raise NotFound(projecting.GONE)
 
 
-def _is_repeated(last: Comment, actor: Actor, text: str) -> bool:
-    is_same = last.author_id == actor.user_id and last.text == text and last.deleted_at is None
-    return is_same and last.created > timezone.now() - _AGAIN
+def _is_repeated(last: Comment, text: str) -> bool:
+    return last.text == text and last.deleted_at is None and last.created > timezone.now() - _AGAIN
 
 
 def _clean(text: str) -> str:
@@ -167,18 +195,20 @@ def _ask(comment: Comment) -> None:
 
 
 def _named(text: str) -> Iterable[User]:
-    """The admins whom a text names, by address or the part before its @; a part that several have names all of them."""
-    names = {name.rstrip(".").lower() for name in _NAMES.findall(text)}
-    named = Q(pk__in=[])
-    for name in sorted(names)[: 5 * _MOST_NAMED]:
-        named |= Q(email=name) if "@" in name else Q(email__startswith=f"{name}@")
-    return User.objects.admins().filter(named).only("pk").order_by("pk")[:_MOST_NAMED] if names else ()
+    """The admins whom a text names; a part before the @ that several have names all of them."""
+    asked = Q(pk__in=[])
+    for name in sorted(names(text))[: 5 * MOST_ASKED]:
+        asked |= Q(email=name) if "@" in name else Q(email__startswith=f"{name}@")
+    return User.objects.admins().filter(asked).only("pk").order_by("pk")[:MOST_ASKED]
 
 
-def _settle(actor: Actor, report_pk: int) -> None:
-    """What others asked the actor on a report is answered."""
-    Mention.objects.filter(feedback=report_pk, person=actor.user_id, is_pending=True).update(is_pending=False)
-    _announce()
+def _settle(actor: Actor, report_pk: int, seen: str | None) -> None:
+    """What others asked the actor on a report is answered; not what came after the comment that they saw last."""
+    asked = Mention.objects.filter(feedback=report_pk, person=actor.user_id, is_pending=True)
+    if seen is not None:
+        last = Comment.objects.filter(feedback=report_pk, key=ids.key_of(seen, ids.COMMENT) or "")
+        asked = asked.filter(comment__lte=last.values_list("pk", flat=True).first() or 0)
+    asked.update(is_pending=False)
 
 
 def _announce() -> None:

@@ -16,7 +16,7 @@ from core import ids, notices, sse, zones
 from core.actor import Actor
 from core.errors import DomainError
 from core.rendering import one_line
-from feedback import bulk, desk_records, desk_screen, historytelling, leasing, triage
+from feedback import bulk, commenting, desk_records, desk_screen, historytelling, leasing, triage
 from feedback.models import Comment, Retraction, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 
@@ -61,6 +61,7 @@ class _Desk:
         self._reports, self._comments = _Log(UserFeedback, "created"), _Log(Comment, "created")
         self._looked = timezone.now()
         self._edits = _edits(self._looked)
+        self._asked = commenting.pending(actor)
         self._leases: dict[str, str] | None = None
         self._bulks: list[tuple[int, str, int]] | None = None
 
@@ -78,12 +79,12 @@ class _Desk:
             events.append(sse.Event("leases", json.dumps(leases)))
         edited = self._fresh_edits()
         done, came = self._changes.fresh(), self._reports.fresh()
-        said = self._comments.fresh()
+        said, known, self._asked = self._comments.fresh(), self._asked, commenting.pending(self._actor)
         changed = edited | _commented(self._actor, said) | _changed(self._actor, done, self._tz)
         changed |= _retracted(self._retractions.fresh())
         if changed:
             events.append(sse.Event("changed", json.dumps(changed)))
-        if done or changed or came or said:
+        if done or changed or came or said or known != self._asked:
             events.append(_list(self._actor, self._query, came))
         as_of = bulk.as_of()
         bulks = bulk.shown(self._actor)

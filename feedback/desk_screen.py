@@ -219,7 +219,8 @@ def refused(
     context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
     item = context.get("item")
     if part:
-        return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_SAID_AS)}
+        errors = forms.reasons(problem, (), otherwise=part, names=_SAID_AS)
+        return context | {"errors": errors, "comment_at": _comment_at(item, form)}
     if item is None:
         return context
     if isinstance(problem, Stale):
@@ -468,6 +469,12 @@ def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Nea
 def _answers(reports: Iterable[UserFeedback | SimilarReportOut]) -> dict[str, str]:
     """How the rated answers of those without notes begin."""
     return quoting.answer_openings([each.feedback_id for each in reports if not each.notes])
+
+
+def _comment_at(item: ReportCard | None, form: Mapping[str, str]) -> str:
+    """The comment whose form was rejected; empty for the form of a new one, which also stands for one that is gone."""
+    live = [each.comment_id for each in item.comments if each.is_mine and not each.is_deleted] if item else []
+    return form.get("comment_id", "") if form.get("comment_id") in live else ""
 
 
 _SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until")

@@ -30,8 +30,9 @@ BATCH = 100
 """Reports per transaction: SQLite has one writer, and ratings have to wait meanwhile."""
 ANSWER_LENGTH = 20_000
 """Most characters that are indexed of an answer, and of its tool names."""
-NOTE_LENGTH = 100_000
-"""Most characters that are indexed of an admin note with the comments."""
+COMMENTS_LENGTH = 20_000
+"""Most characters that are indexed of the comments on a report, the latest first. PostgreSQL counts no further than
+16,383 words, and behind that phrases are not found."""
 
 
 def bring_up_to_date() -> None:
@@ -183,7 +184,7 @@ def _blocks(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, str], dict[
 
 
 def _joined(note: str | None, comments: str) -> str:
-    return f"{note or ''}\n{comments}"[:NOTE_LENGTH]
+    return f"{note or ''}{quoting.BETWEEN}{comments[:COMMENTS_LENGTH]}" if comments else note or ""
 
 
 def _rows(sql: str, pks: list[int]) -> list[tuple[Any, ...]]:

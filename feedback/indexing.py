@@ -47,6 +47,11 @@ _SQLITE = {
         AFTER UPDATE OF text, deleted_at ON feedback_comment BEGIN
             INSERT INTO feedback_reworded (feedback_id) VALUES (new.feedback_id) ON CONFLICT DO NOTHING;
         END""",
+    "feedback_comment_gone": """
+        AFTER DELETE ON feedback_comment WHEN old.deleted_at IS NULL BEGIN
+            INSERT INTO feedback_reworded (feedback_id)
+            SELECT id FROM feedback_userfeedback WHERE id = old.feedback_id ON CONFLICT DO NOTHING;
+        END""",
     "feedback_report_gone": """
         AFTER DELETE ON feedback_userfeedback BEGIN
             DELETE FROM feedback_search WHERE rowid = old.id;
@@ -84,6 +89,11 @@ _POSTGRES = {
     "feedback_comment_changed": (
         "AFTER UPDATE OF text, deleted_at ON feedback_comment FOR EACH ROW",
         "INSERT INTO feedback_reworded (feedback_id) VALUES (new.feedback_id) ON CONFLICT DO NOTHING;",
+    ),
+    "feedback_comment_gone": (
+        "AFTER DELETE ON feedback_comment FOR EACH ROW WHEN (old.deleted_at IS NULL)",
+        "INSERT INTO feedback_reworded (feedback_id) "
+        "SELECT id FROM feedback_userfeedback WHERE id = old.feedback_id ON CONFLICT DO NOTHING;",
     ),
     "feedback_report_gone": (
         "AFTER DELETE ON feedback_userfeedback FOR EACH ROW",

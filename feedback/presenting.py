@@ -237,6 +237,11 @@ class ReportCard(_Spelled):
         return sum(not each.is_deleted for each in self.comments)
 
     @property
+    def last_comment(self) -> str:
+        """The id of the last comment, empty without any."""
+        return self.comments[-1].comment_id if self.comments else ""
+
+    @property
     def asked_by(self) -> str:
         """The names of those whose comments wait for the reader's answer."""
         return " and ".join(dict.fromkeys(each.who for each in self.comments if each.asks_me))

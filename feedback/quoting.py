@@ -16,6 +16,8 @@ from feedback.models import Comment, RatedAnswer, RatedTool, UserFeedback
 from threads.models import Block
 
 OPENING_LENGTH = 140
+BETWEEN = "\nxqcommentqx\n"
+"""Between two texts that are indexed together: a word, because a phrase passes over anything else."""
 
 
 def answer_opening() -> Subquery:
@@ -32,12 +34,12 @@ def answer_openings(feedback_ids: Collection[str]) -> dict[str, str]:
 
 
 def comments(pks: Collection[int]) -> dict[int, str]:
-    """The comments on reports as one text, by row id; empty without comments. At most one query."""
+    """The comments on reports as one text, by row id, the latest first; empty without comments. At most one query."""
     found: dict[int, list[str]] = {pk: [] for pk in pks}
-    rows = Comment.objects.filter(feedback__in=pks, deleted_at=None).order_by("pk") if pks else Comment.objects.none()
+    rows = Comment.objects.filter(feedback__in=pks, deleted_at=None).order_by("-pk") if pks else Comment.objects.none()
     for pk, text in rows.values_list("feedback_id", "text"):
         found[pk].append(text)
-    return {pk: "\n".join(texts) for pk, texts in found.items()}
+    return {pk: BETWEEN.join(texts) for pk, texts in found.items()}
 
 
 class Quoted(NamedTuple):

@@ -255,7 +255,7 @@ def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
 
 def _beginning_of(report_pk: int | None) -> str:
     """How the notes of a report begin; without notes the title of its thread."""
-    found = UserFeedback.objects.filter(pk=report_pk).values_list("notes", "thread__title", "key").first()
+    found = UserFeedback.objects.filter(pk=report_pk or 0).values_list("notes", "thread__title", "key").first()
     if found is None:
         return "a deleted report"
     notes, title, key = found

@@ -154,11 +154,24 @@ class BulkOut(Wire):
     finished_at: datetime | None
 
 
-class CommentIn(Patch):
-    """A comment for other admins."""
+class CommentPatch(Patch):
+    """The new text of your own comment."""
 
     text: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)]
-    """What to say. Admins whom it names, as `@bob` or `@bob@acme.test`, are asked to answer."""
+    """What to say. Up to 20 admins whom it names by their address or the part before its @, as `@bea@heddle.test` or
+    `@bea`, are asked to answer."""
+
+
+class SeenIn(Patch):
+    """What you have read."""
+
+    seen: str | None = None
+    """Id of the last comment that you have read: what others asked you later still waits for your answer. If it is
+    absent or null, you have read all."""
+
+
+class CommentIn(SeenIn, CommentPatch):
+    """A comment for other admins. It answers what they asked you on this report."""
 
 
 class CommentOut(Wire):

@@ -92,8 +92,8 @@ def state(value: str, asking: Asking) -> Q:
         case "edited":
             return _EDITED
         case "asked":
-            asked = Mention.objects.filter(person=asking.actor.user_id, is_pending=True)
-            return beside(asked, excluding=asking.excluding)
+            mentions = Mention.objects.filter(person=asking.actor.user_id, is_pending=True, comment__deleted_at=None)
+            return beside(mentions, excluding=asking.excluding)
     replies = Reply.objects.filter(public_status=Reply.Status.ANSWERED)
     return beside(replies, excluding=asking.excluding)
 

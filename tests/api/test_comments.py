@@ -9,12 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from feedback import commenting, digesting, sweeping
+from feedback import commenting, digesting, quoting, sweeping
 from feedback.models import Comment, Mention, Reworded
-from feedback.wire_desk import CommentIn
+from feedback.wire_desk import CommentIn, CommentPatch
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
-from tests.people import second_admin
+from tests.people import one, second_admin
 
 
 @pytest.fixture
@@ -79,11 +79,13 @@ def test_a_repeated_request_is_one_comment(admin, bea, path):
     first = data_of(admin.post(path, {"text": "Again?"}))
     assert data_of(admin.post(path, {"text": "Again?"})) == first
     data_of(bea.post(path, {"text": "Again?"}))
-    data_of(admin.post(path, {"text": "Again?"}))  # somebody else spoke in between: it is an answer
-    assert Comment.objects.count() == 3
+    assert data_of(admin.post(path, {"text": "Again?"})) == first, "also if somebody else spoke in between"
+    assert Comment.objects.count() == 2
+    data_of(admin.post(path, {"text": "Other words"}))
+    data_of(admin.post(path, {"text": "Again?"}))
     with time_machine.travel(timezone.now() + timedelta(minutes=2)):
         data_of(admin.post(path, {"text": "Again?"}))
-    assert Comment.objects.count() == 4
+    assert Comment.objects.count() == 5
 
 
 @pytest.mark.django_db(transaction=True)
@@ -102,7 +104,15 @@ def test_repeated_requests_at_the_same_moment_are_one_comment(who, report):
 
 @pytest.mark.parametrize(
     "text",
-    ["@bea, is this yours?", "Ask @BEA.", "@bea@heddle.test: look", "(@bea) and @bea", "@nobody and @bea and @alice"],
+    [
+        "@bea, is this yours?",
+        "Ask @BEA.",
+        "@bea@heddle.test: look",
+        "(@bea) and @bea",
+        "@nobody and @bea and @alice",
+        "@bea- look",
+        "@bea_",
+    ],
 )
 def test_whom_a_comment_names_is_asked_until_they_answer(admin, bea, report, path, text):
     said = data_of(admin.post(path, {"text": text}))
@@ -128,6 +138,31 @@ def test_who_needs_not_answer_says_so(admin, bea, report, path):
     assert data_of(bea.post(f"{path}/acknowledge")) is None
     assert ids_of(bea, "is:asked") == []
     assert data_of(bea.post(f"{path}/acknowledge")) is None, "again changes nothing"
+
+
+def test_what_came_after_the_last_comment_that_was_read_still_waits(admin, bea, report, path):
+    first = data_of(admin.post(path, {"text": "@bea one?"}))["comment_id"]
+    data_of(admin.post(path, {"text": "@bea two?"}))
+    data_of(bea.post(path, {"text": "To the first: yes.", "seen": first}))
+    assert [each["pending"] for each in data_of(admin.get(path))] == [[], ["bea@heddle.test"], []]
+    data_of(bea.post(f"{path}/acknowledge", {"seen": first}))
+    assert ids_of(bea, "is:asked") == [report]
+    data_of(bea.post(path, {"text": "Unread.", "seen": ""}))
+    assert ids_of(bea, "is:asked") == [report]
+    data_of(bea.post(f"{path}/acknowledge", {}))
+    assert ids_of(bea, "is:asked") == []
+
+
+def test_an_address_with_marks_in_it_is_named_too(admin, path):
+    one("o'brien+desk@heddle.test", None, is_staff=True)
+    said = data_of(admin.post(path, {"text": "('@o'brien+desk@heddle.test')?"}))
+    assert said["mentions"] == ["o'brien+desk@heddle.test"]
+
+
+def test_at_most_twenty_are_asked(admin, path):
+    for number in range(22):
+        one(f"same@{number}.test", None, is_staff=True)
+    assert len(data_of(admin.post(path, {"text": "@same"}))["mentions"]) == 20
 
 
 def test_ones_own_comment_is_edited_and_then_asks_whom_it_names_now(admin, bea, who, path):
@@ -166,10 +201,22 @@ def test_a_deleted_comment_asks_nobody_and_comes_back_for_half_an_hour(admin, be
     data_of(admin.request("DELETE", own))
     sweeping.sweep()
     assert Comment.objects.count() == 1
-    with time_machine.travel(timezone.now() + timedelta(minutes=31)):
+    with time_machine.travel(timezone.now() + timedelta(minutes=30, seconds=30)):
         assert refusal_of(admin.post(f"{own}/restore"))[0] == 404
         sweeping.sweep()
+        assert Comment.objects.exists(), "a restoration that has begun still finds it"
+    with time_machine.travel(timezone.now() + timedelta(minutes=32)):
+        sweeping.sweep()
     assert not Comment.objects.exists()
+
+
+def test_who_has_answered_is_not_asked_again_by_a_restored_comment(admin, bea, path):
+    own = f"{path}/{data_of(admin.post(path, {'text': '@bea is it yours?'}))['comment_id']}"
+    data_of(bea.post(path, {"text": "Yes."}))
+    data_of(admin.request("DELETE", own))
+    restored = data_of(admin.post(f"{own}/restore"))
+    assert (restored["mentions"], restored["pending"]) == (["bea@heddle.test"], [])
+    assert ids_of(bea, "is:asked") == []
 
 
 def test_a_comment_is_of_its_report(admin, who, path):
@@ -191,6 +238,91 @@ def test_comments_are_found_by_their_words(admin, report, path):
     assert ids_of(admin, "truncation") == [report] == ids_of(admin, "seen")
     data_of(admin.request("DELETE", f"{path}/{said['comment_id']}"))
     assert ids_of(admin, "truncation") == [] and ids_of(admin, "seen") == [report]
+
+
+def test_a_phrase_is_of_one_comment(admin, report, path):
+    data_of(admin.put(f"admin/feedback/{report}", {"admin_note": "seen alpha"}))
+    for text in ("gamma delta", "beta here"):
+        data_of(admin.post(path, {"text": text}))
+    for query, is_found in (
+        ('"seen alpha"', True),
+        ('"beta here"', True),
+        ('"alpha beta"', False),
+        ('"alpha gamma"', False),
+        ('"here gamma"', False),
+        ('"delta beta"', False),
+    ):
+        assert ids_of(admin, query) == [report] * is_found, query
+
+
+def test_the_latest_comments_are_found_however_long_the_others_are(admin, report, path):
+    for number in range(3):
+        data_of(admin.post(path, {"text": f"word{number} " + "long " * 3_900}))
+    data_of(admin.post(path, {"text": "the latest purple giraffe"}))
+    assert ids_of(admin, '"purple giraffe"') == [report] == ids_of(admin, "word2")
+    assert ids_of(admin, "word0") == [], "beyond what is indexed"
+
+
+def test_a_row_that_is_deleted_by_hand_leaves_the_index(admin, report, path):
+    data_of(admin.post(path, {"text": "secret words"}))
+    assert ids_of(admin, "secret") == [report]
+    Comment.objects.all().delete()
+    assert ids_of(admin, "secret") == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", ["edit", "delete"])
+def test_a_change_while_the_report_is_indexed_is_indexed_too(admin, who, report, path, monkeypatch, change):
+    said = data_of(admin.post(path, {"text": "rounding"}))
+    indexed, changed = threading.Event(), threading.Event()
+    reads = quoting.comments
+
+    def slowly(pks):
+        found = reads(pks)
+        if not indexed.is_set():
+            indexed.set()
+            changed.wait(1)  # the change waits for the lock, so this runs out
+        return found
+
+    monkeypatch.setattr(quoting, "comments", slowly)
+
+    def act():
+        indexed.wait(5)
+        if change == "edit":
+            commenting.edit(who.admin.actor, report, said["comment_id"], CommentPatch(text="truncation"))
+        else:
+            commenting.delete(who.admin.actor, report, said["comment_id"])
+        changed.set()
+        connection.close()
+
+    other = threading.Thread(target=act)
+    other.start()
+    digesting.catch_up()
+    other.join()
+    digesting.catch_up()
+    assert ids_of(admin, "rounding") == []
+    assert ids_of(admin, "truncation") == ([report] if change == "edit" else [])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_retraction_and_a_change_at_the_same_moment(api, admin, bea, who, report, path):
+    """One waits for the other: none of them fails, and nothing stays."""
+    thread = data_of(admin.get(f"admin/feedback/{report}"))["thread_id"]
+    said = data_of(admin.post(path, {"text": "hm"}))
+    answers = []
+
+    def edit():
+        for number in range(5):
+            body = {"text": f"@bea {number}"}
+            answers.append(Api(who.admin.token).request("PATCH", f"{path}/{said['comment_id']}", body).status_code)
+        connection.close()
+
+    other = threading.Thread(target=edit)
+    other.start()
+    taken_back = api("alice").request("DELETE", f"threads/{thread}/messages/1/feedback").status_code
+    other.join()
+    assert taken_back == 200 and set(answers) <= {200, 404}
+    assert not Comment.objects.exists() and not Mention.objects.exists()
 
 
 def test_a_comment_before_the_first_digest_is_found_too(admin, report, path):

@@ -5,12 +5,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from core import sse
 from feedback import commenting
 from feedback.models import Comment, UserFeedback
-from feedback.wire_desk import CommentIn
+from feedback.wire_desk import CommentIn, CommentPatch, SeenIn
 from tests.pages.desk import Browser, client_of, do, opened, reports, then, told, words
 from tests.pages.dom import Node, dom, get, submit
-from tests.people import People, Person, second_admin
+from tests.people import People, Person, one, second_admin
 
 
 def comment(person: Person, report: UserFeedback, text: str) -> Comment:
@@ -117,6 +118,75 @@ def test_a_refused_comment_keeps_its_text_and_says_why_at_its_field(
     assert "20" in page.id(field["aria-describedby"]).words
     assert [each.words for each in page.id("comments").all("div", class_="said")] == ["First"]
     assert page.none("div", class_="bulk", data_on=True)
+
+
+def test_whoever_is_asked_or_no_longer_sees_it_in_the_tabs_at_once(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever made it so: a comment, its correction, its deletion and restoration, or an answer in another tab."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    report, bea = reports(who.alice, 1)[0], second_admin()
+    pieces = iter(client_of(bea).get("/feedback/live/?q=is:open").streaming_content)
+
+    def heard() -> list[str]:
+        found = [piece.decode() for piece, _ in zip(pieces, range(8), strict=False)]
+        return [piece.partition(" ")[2].partition("\n")[0] for piece in found if "event: " in piece]
+
+    heard()
+    said = comment(who.admin, report, "Whose is it?")
+    assert heard() == ["changed", "list"]
+    at = (who.admin.actor, report.feedback_id, said.comment_id)
+    for act in (
+        lambda: commenting.edit(*at, CommentPatch(text="Whose is it? @bea")),
+        lambda: commenting.delete(*at),
+        lambda: commenting.restore(*at),
+        lambda: commenting.acknowledge(bea.actor, report.feedback_id, SeenIn()),
+    ):
+        act()
+        assert heard() == ["list"]
+
+
+def test_a_comment_that_is_gone_keeps_what_was_typed_in_its_form(browser_of: Browser, who: People) -> None:
+    """Deleted in another tab: the text stands in the form for a new one, and the reason beside it."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    said = comment(who.admin, report, "First")
+    own = forms(panel(client, report))[0]
+    commenting.delete(who.admin.actor, report.feedback_id, said.comment_id)
+    page = dom(submit(client, own, "edit", comment="Corrected"), 404)
+    assert page.id("comment").text.strip() == "Corrected"
+    assert page.id("comment-wrong").words == "There is no such comment."
+
+
+def test_a_refused_comment_leaves_the_reply_to_the_submitter(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    do(who.admin, report, "reply", public_reply="We fixed it")
+    page = dom(submit(client, panel(client, report).one("form"), "comment", comment=" "), 400)
+    assert page.id("public-reply").text.strip() == "We fixed it"
+
+
+def test_who_is_chosen_is_asked_also_beside_a_similar_name(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    second_admin()
+    one("be@heddle.test", None, is_staff=True)
+    for text, asked in (
+        ("as @bea said", "be@heddle.test"),
+        ("mail info@bea.example", "bea@heddle.test"),
+        ("@BEA look", "bea@heddle.test"),
+    ):
+        then(client, submit(client, panel(client, report).all("form")[-1], "comment", comment=text, asked=asked))
+        assert asked in [each.person.email for each in Comment.objects.latest("pk").mentions.all()], text
+    form = panel(client, report).all("form")[-1]
+    page = dom(submit(client, form, "comment", comment="x", asked="alice@acme.test"), 400)
+    assert page.id("comment-wrong").words == "Nobody was asked, because alice@acme.test is not an admin."
+
+
+def test_a_question_that_came_meanwhile_still_waits(browser_of: Browser, who: People) -> None:
+    report, bea = reports(who.alice, 1)[0], second_admin()
+    client = client_of(bea)
+    page = opened(client, report)
+    comment(who.admin, report, "@bea?")
+    after = then(client, submit(client, page.id("comments").one("form"), "comment", comment="About something else"))
+    assert "Admin asked you." in after.id("comments").words
 
 
 def test_an_empty_comment_is_refused_and_nothing_is_stored(browser_of: Browser, who: People) -> None:
