@@ -273,6 +273,7 @@ def test_a_row_that_is_deleted_by_hand_leaves_the_index(admin, report, path):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("change", ["edit", "delete"])
 def test_a_change_while_the_report_is_indexed_is_indexed_too(admin, who, report, path, monkeypatch, change):
+    digesting.catch_up()
     said = data_of(admin.post(path, {"text": "rounding"}))
     indexed, changed = threading.Event(), threading.Event()
     reads = quoting.comments
