@@ -6,8 +6,8 @@ the report is indexed would stay in the index, and on PostgreSQL a retraction wo
 """
 
 import re
-from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Prefetch, Q, QuerySet
@@ -17,7 +17,7 @@ from accounts.models import User
 from accounts.rights import require_admin, require_author
 from core import ids, notices
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound
+from core.errors import Conflict, InvalidRequest, NotFound
 from core.visible import is_visible
 from feedback import projecting, triage
 from feedback.models import Comment, Mention, UserFeedback
@@ -42,10 +42,21 @@ def listed(actor: Actor, feedback_id: str) -> list[Comment]:
     return list(_of(triage.report_for(actor, feedback_id).pk).filter(deleted_at=None))
 
 
-def shown(actor: Actor, report: UserFeedback) -> list[Comment]:
-    """As `listed`, with those that the actor deleted and can still restore. Two queries."""
+def shown(actor: Actor, report: UserFeedback, most: int | None) -> tuple[list[Comment], int]:
+    """As `listed`, with those that the actor deleted and can still restore; only the last ones if there are more than
+    `most`, and how many come before them. At most three queries.
+    """
     require_admin(actor)
-    return list(_of(report.pk).filter(_is_there_for(actor)))
+    rows = _of(report.pk).filter(_is_there_for(actor)).order_by("-pk")
+    found = list(rows if most is None else rows[: most + 1])
+    if most is None or len(found) <= most:
+        return found[::-1], 0
+    return found[most - 1 :: -1], rows.count() - most
+
+
+def strangers(text: str) -> list[str]:
+    """What the @ of a text name, as far as no admin is called so."""
+    return _named(text)[1]
 
 
 def names(text: str) -> set[str]:
@@ -56,9 +67,9 @@ def names(text: str) -> set[str]:
 def add(actor: Actor, feedback_id: str, body: CommentIn) -> Comment:
     """Comment on a report, and ask the admins whom the text names (`@bea`, or `@bea@heddle.test`).
 
-    Answers what others asked the actor here, up to the comment `body.seen` if that is given. The same text within a
-    minute is a repeated request, and is stored once. Raises `InvalidRequest` for a text of which nothing is seen, and
-    for more than `MOST` comments.
+    Answers what others asked the actor here, up to the comment `body.seen` if that is given; who asked is told. The
+    same text within a minute is a repeated request, and is stored once. Raises `InvalidRequest` for a text of which
+    nothing is seen, and for more than `MOST` comments.
     """
     text = _clean(body.text)
     report = triage.report_for(actor, feedback_id)
@@ -71,22 +82,30 @@ def add(actor: Actor, feedback_id: str, body: CommentIn) -> Comment:
         if there.count() >= MOST:
             raise InvalidRequest(f"text: a report has at most {MOST} comments")
         comment = Comment.objects.create(feedback=report, author_id=actor.user_id, text=text)
-        _ask(comment)
-        _settle(actor, report.pk, body.seen)
+        asked = _ask(comment)
+        answered = _settle(actor, report.pk, body.seen) - asked - {actor.user_id}
+        Mention.objects.bulk_create(
+            Mention(comment=comment, feedback=report, person_id=pk, is_answer=True) for pk in sorted(answered)
+        )
         _announce()
     return _found(comment)
 
 
-def edit(actor: Actor, feedback_id: str, comment_id: str, body: CommentPatch) -> Comment:
-    """Change the text of one's own comment. It then asks those whom it names now; who has answered stays so."""
+def edit(actor: Actor, feedback_id: str, comment_id: str, body: CommentPatch, *, read: str | None = None) -> Comment:
+    """Change the text of one's own comment. It then asks those whom it names now; who has answered stays so.
+
+    `read` is the version (`version_of`) that was edited; any other raises `Conflict`.
+    """
     text = _clean(body.text)
     with transaction.atomic():
         comment = _own(actor, feedback_id, comment_id, "edit a comment")
         if comment.deleted_at is not None:
             raise NotFound(_NONE)
         if comment.text != text:
-            comment.text, comment.edited_at = text, timezone.now()
-            comment.save(update_fields=["text", "edited_at"])
+            if read is not None and read != version_of(comment):
+                raise Conflict("You changed this comment in another window. Press again to replace it.", details=[])
+            now = timezone.now()
+            _save(comment, now, text=text, edited_at=now)
             _ask(comment)
             _announce()
     return _found(comment)
@@ -97,8 +116,8 @@ def delete(actor: Actor, feedback_id: str, comment_id: str) -> None:
     with transaction.atomic():
         comment = _own(actor, feedback_id, comment_id, "delete a comment")
         if comment.deleted_at is None:
-            comment.deleted_at = timezone.now()
-            comment.save(update_fields=["deleted_at"])
+            now = timezone.now()
+            _save(comment, now, deleted_at=now)
             _announce()
 
 
@@ -107,8 +126,7 @@ def restore(actor: Actor, feedback_id: str, comment_id: str) -> Comment:
     with transaction.atomic():
         comment = _own(actor, feedback_id, comment_id, "restore a comment")
         if comment.deleted_at is not None:
-            comment.deleted_at = None
-            comment.save(update_fields=["deleted_at"])
+            _save(comment, timezone.now(), deleted_at=None)
             _announce()
     return _found(comment)
 
@@ -120,6 +138,11 @@ def acknowledge(actor: Actor, feedback_id: str, body: SeenIn) -> None:
         _hold(report.pk)
         _settle(actor, report.pk, body.seen)
         _announce()
+
+
+def version_of(comment: Comment) -> str:
+    """What changes with the text of a comment."""
+    return comment.edited_at.isoformat() if comment.edited_at else ""
 
 
 def pending(actor: Actor) -> set[int]:
@@ -135,6 +158,12 @@ def asking(user_id: int) -> QuerySet[Mention]:
 def sweep() -> None:
     """Forget deleted comments that can no longer be restored."""
     Comment.objects.filter(deleted_at__lte=timezone.now() - WINDOW - _SPARE).delete()
+
+
+def _save(comment: Comment, now: datetime, **changes: Any) -> None:
+    for column, value in (changes | {"modified": now}).items():
+        setattr(comment, column, value)
+    comment.save(update_fields=[*changes, "modified"])
 
 
 def _of(report_pk: int) -> QuerySet[Comment]:
@@ -184,31 +213,48 @@ def _clean(text: str) -> str:
     return clean
 
 
-def _ask(comment: Comment) -> None:
-    """Make the mentions of a comment those that its text names; who was asked before keeps their state."""
-    wanted = {person.pk for person in _named(comment.text)} - {comment.author_id}
+def _ask(comment: Comment) -> set[int]:
+    """Make the questions of a comment those to whom its text names; who was asked before keeps their state. Returns
+    them (row ids).
+    """
+    wanted = {person.pk for person in _named(comment.text)[0]} - {comment.author_id}
     there = set(Mention.objects.filter(comment=comment).values_list("person", flat=True))
-    Mention.objects.filter(comment=comment, person__in=there - wanted).delete()
+    Mention.objects.filter(comment=comment, is_answer=False).exclude(person__in=wanted).delete()
     Mention.objects.bulk_create(
         Mention(comment=comment, feedback_id=comment.feedback_id, person_id=pk) for pk in sorted(wanted - there)
     )
+    return wanted
 
 
-def _named(text: str) -> Iterable[User]:
-    """The admins whom a text names; a part before the @ that several have names all of them."""
-    asked = Q(pk__in=[])
-    for name in sorted(names(text))[: 5 * MOST_ASKED]:
-        asked |= Q(email=name) if "@" in name else Q(email__startswith=f"{name}@")
-    return User.objects.admins().filter(asked).only("pk").order_by("pk")[:MOST_ASKED]
+def _named(text: str) -> tuple[list[User], list[str]]:
+    """The admins whom a text names, and the names that none has.
+
+    A name is an address, the part before its @, or else a word of the name; one that several have names all of them.
+    """
+    asked = names(text)
+    admins = list(User.objects.admins().only("email", "name").order_by("pk")) if asked else []
+    found: dict[int, User] = {}
+    unknown = []
+    for name in sorted(asked):
+        meant = [each for each in admins if name in (each.email, each.email.partition("@")[0])]
+        meant = meant or [each for each in admins if name in each.name.lower().split()]
+        found |= {each.pk: each for each in meant}
+        if not meant:
+            unknown.append(name)
+    return list(found.values())[:MOST_ASKED], unknown
 
 
-def _settle(actor: Actor, report_pk: int, seen: str | None) -> None:
-    """What others asked the actor on a report is answered; not what came after the comment that they saw last."""
+def _settle(actor: Actor, report_pk: int, seen: str | None) -> set[int]:
+    """What others asked the actor on a report is answered; not what came after the comment that they saw last. Returns
+    who asked (row ids).
+    """
     asked = Mention.objects.filter(feedback=report_pk, person=actor.user_id, is_pending=True)
     if seen is not None:
         last = Comment.objects.filter(feedback=report_pk, key=ids.key_of(seen, ids.COMMENT) or "")
         asked = asked.filter(comment__lte=last.values_list("pk", flat=True).first() or 0)
+    who = set(asked.filter(is_answer=False, comment__deleted_at=None).values_list("comment__author", flat=True))
     asked.update(is_pending=False)
+    return who
 
 
 def _announce() -> None:

@@ -75,7 +75,7 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
     verb, choice = _pressed(form)
     steps = []
     if verb in ("note", "note_next") or has_typed_note(form):
-        steps.append(_step("note", {"admin_note": _text(form, "admin_note") or None}))
+        steps.append(note_step(form))
     names = _names(form) if verb in ("", "label") else []
     if names or verb == "unlabel":
         steps.append(_step("label", {"add": names, "remove": [choice] if verb == "unlabel" else []}))
@@ -84,6 +84,11 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
     if verb not in ("", "note", "note_next", "label", "unlabel"):
         steps.append(_step(verb, _arguments(verb, choice, form, tz)))
     return steps
+
+
+def note_step(form: QueryDict) -> tuple[Verb, Exact]:
+    """The verb that saves the note of the report's form."""
+    return _step("note", {"admin_note": _text(form, "admin_note") or None})
 
 
 def has_typed_note(form: Mapping[str, str]) -> bool:
@@ -157,8 +162,8 @@ def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
 
 
 def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> list[str]:
-    """Messages about input without effect: labels that the report already had, an unchanged note, a typed reply that
-    was not sent.
+    """Messages about input without effect: labels that the report already had, an unchanged note, a typed reply
+    or comment that was not sent.
     """
     verb, said = _pressed(form)[0], []
     if action is None and verb in ("", "label") and (names := _names(form)):
@@ -173,6 +178,8 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
         sent = Reply.objects.filter(feedback=report).values_list("public_reply", flat=True).first()
         if typed != forms.lines(sent or "").strip():
             said.append("Your reply was not sent.")
+    if goes_on(form) and _text(form, "comment"):
+        said.append("Your comment was not sent.")
     return said
 
 

@@ -58,9 +58,9 @@ class _Desk:
         self._tz = zones.of(request)
         self._query = desk_screen.state_of(request.GET.items(), self._tz)
         self._changes, self._retractions = _Log(TriageChange, "at"), _Log(Retraction, "retracted_at")
-        self._reports, self._comments = _Log(UserFeedback, "created"), _Log(Comment, "created")
+        self._reports = _Log(UserFeedback, "created")
         self._looked = timezone.now()
-        self._edits = _edits(self._looked)
+        self._edits, self._comments = _edits(self._looked), _comments(self._looked)
         self._asked = commenting.pending(actor)
         self._leases: dict[str, str] | None = None
         self._bulks: list[tuple[int, str, int]] | None = None
@@ -77,9 +77,10 @@ class _Desk:
         if leases != self._leases:
             self._leases = leases
             events.append(sse.Event("leases", json.dumps(leases)))
-        edited = self._fresh_edits()
+        looked, self._looked = self._looked, timezone.now()
+        edited, said = self._fresh_edits(looked), self._fresh_comments(looked)
         done, came = self._changes.fresh(), self._reports.fresh()
-        said, known, self._asked = self._comments.fresh(), self._asked, commenting.pending(self._actor)
+        known, self._asked = self._asked, commenting.pending(self._actor)
         changed = edited | _commented(self._actor, said) | _changed(self._actor, done, self._tz)
         changed |= _retracted(self._retractions.fresh())
         if changed:
@@ -93,13 +94,18 @@ class _Desk:
             self._bulks = far
             context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
             events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, self._request)))
-        if done and all(each.is_over for each in bulks) and _is_own(self._actor, done):
+        is_own = (done and _is_own(self._actor, done)) or any(each.author_id == self._actor.user_id for each in said)
+        if is_own and all(each.is_over for each in bulks):
             events.append(sse.Event("own", ""))
         return events
 
-    def _fresh_edits(self) -> dict[str, str]:
-        known, self._edits, self._looked = self._edits, _edits(self._looked), timezone.now()
+    def _fresh_edits(self, since: datetime) -> dict[str, str]:
+        known, self._edits = self._edits, _edits(since)
         return {key: _EDITED for key, moment in self._edits.items() if known.get(key) != moment}
+
+    def _fresh_comments(self, since: datetime) -> list[Comment]:
+        known, self._comments = self._comments, _comments(since)
+        return [each for pk, each in self._comments.items() if pk not in known or known[pk].modified != each.modified]
 
 
 def _list(actor: Actor, query: dict[str, str], came: list[int]) -> sse.Event:
@@ -157,13 +163,26 @@ def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
     return told
 
 
-def _commented(actor: Actor, comments: list[int]) -> dict[str, str]:
-    """Who commented, by report id; of several the last."""
-    if not comments:
-        return {}
-    rows = Comment.objects.filter(pk__in=comments, deleted_at=None).exclude(author=actor.user_id).order_by("pk")
-    found = rows.select_related("author").annotate(of=F("feedback__key"))
-    return {ids.FEEDBACK + each.of: f"{each.author.display_name} commented on it" for each in found}
+def _comments(since: datetime) -> dict[int, Comment]:
+    """Comments that were written or changed since a moment or shortly before, by row id, oldest change first."""
+    rows = Comment.objects.filter(modified__gt=since - _UNDER_WAY).select_related("author", "feedback")
+    found = list(rows.order_by("-modified").defer("text")[:_SHOWN])
+    return {each.pk: each for each in reversed(found)}
+
+
+def _commented(actor: Actor, comments: list[Comment]) -> dict[str, str]:
+    """What others did to their comments, by report id; of several the last."""
+    return {
+        each.feedback.feedback_id: f"{each.author.display_name} {_deed(each)}"
+        for each in comments
+        if each.author_id != actor.user_id
+    }
+
+
+def _deed(comment: Comment) -> str:
+    if comment.deleted_at is not None:
+        return "deleted a comment"
+    return "changed a comment" if comment.modified == comment.edited_at else "commented on it"
 
 
 def _is_own(actor: Actor, changes: list[int]) -> bool:

@@ -108,7 +108,8 @@ def comment_record(comment: Comment) -> CommentOut:
         text=comment.text,
         created=comment.created,
         edited_at=comment.edited_at,
-        mentions=[each.person.email for each in mentions],
+        mentions=[each.person.email for each in mentions if not each.is_answer],
+        answers=[each.person.email for each in mentions if each.is_answer],
         pending=[each.person.email for each in mentions if each.is_pending],
     )
 

@@ -14,6 +14,7 @@ from core.grammar import MAX_LENGTH, spelled
 from core.paging import counted
 from feedback import (
     bulk,
+    comment_forms,
     desk_forms,
     desk_records,
     finding,
@@ -65,7 +66,12 @@ from threads.presenting import cloth, excerpting
 from threads.presenting.articles import Article, Piece
 
 PAGE = 40
-KEYS = ("q", "after", "item", "pane", "whole", "check")
+KEYS = ("q", "after", "item", "pane", "whole", "check", "comment", "comments")
+"""`comment`: the comment whose form is open; `comments`: set to show all of them."""
+COMMENTS = 20
+"""How many comments are shown, the last ones, unless all are wanted."""
+_OF_ITEM = ("item", "pane", "whole", "check", "comment", "comments")
+"""The keys that are about the open report."""
 
 
 def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
@@ -184,6 +190,7 @@ def opened(
         next_href=desk_url + next(filter(None, ways), href(kept(query))),
         held_by=rows[place].held_by if place >= 0 else leasing.holders(actor, [report.pk]).get(report.pk, ""),
         near=_near(actor, report, kept(query)),
+        most_comments=None if query.keys() & {"comment", "comments"} else COMMENTS,
         tz=tz,
     )
     return {
@@ -199,6 +206,10 @@ def opened(
         "profiles": profiles.all_profiles(),
         "state": query,
         "is_checked": "check" in query,
+        "comment_at": query.get("comment", ""),
+        "all_comments": href({**query, "comments": "all"}),
+        "report_pane": href({**query, "pane": "report"}),
+        "without_comment": href({**query, "comment": ""}),
         **checks_screen.of_report(actor, report, (each for each in pieces if isinstance(each, Article))),
     }
 
@@ -222,7 +233,7 @@ def refused(
         errors = forms.reasons(problem, (), otherwise=part, names=_SAID_AS)
         return context | {"errors": errors, "comment_at": _comment_at(item, form)}
     if item is None:
-        return context
+        return context | {"unsaved": _unsaved(form)}
     if isinstance(problem, Stale):
         context["conflict"] = _conflict(actor, item, problem, form, tz)
     else:
@@ -301,7 +312,7 @@ def _stretches(pieces: list[Piece], index: int, *, is_whole: bool) -> list[excer
 
 def kept(query: Mapping[str, str]) -> dict[str, str]:
     """The address of the list without an open report."""
-    return {key: value for key, value in query.items() if key not in ("item", "pane", "whole", "check")}
+    return {key: value for key, value in query.items() if key not in _OF_ITEM}
 
 
 def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, str]) -> DeskBar:
@@ -477,7 +488,13 @@ def _comment_at(item: ReportCard | None, form: Mapping[str, str]) -> str:
     return form.get("comment_id", "") if form.get("comment_id") in live else ""
 
 
-_SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until")
+def _unsaved(form: Mapping[str, str]) -> list[str]:
+    """The texts of a form that were typed for a report that is not there any more."""
+    note = form.get("admin_note", "") if desk_forms.has_typed_note(form) else ""
+    return [each for each in (note, form.get("public_reply", ""), form.get("comment", "")) if each.strip()]
+
+
+_SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until", "comment")
 """Fields of the report's form that show an error next to them."""
 _TYPED_AS = {
     "add": "label",
@@ -498,6 +515,8 @@ def _told(reason: str) -> str:
 
 
 def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:
+    if form.get("verb") in comment_forms.OF_THE_REPORT:
+        return "comment"
     is_there = form.get("duplicate_of") and not item.resolved
     return "duplicate_of" if is_there and form.get("verb", "") in ("", "label typed", "duplicate") else "verb"
 

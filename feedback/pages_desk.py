@@ -28,6 +28,7 @@ from core.rendering import isolated
 from core.templatetags.ui import thousands
 from feedback import (
     bulk,
+    comment_forms,
     desk_forms,
     desk_live,
     desk_screen,
@@ -151,6 +152,8 @@ def originals_for_all(request: HttpRequest) -> HttpResponse:
 def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Apply the pressed button to one report; some buttons then open the next report."""
     actor = admin_actor(request)
+    if request.POST.get("verb") in comment_forms.OF_THE_REPORT:
+        return _comment(request, actor, feedback_id)
     try:
         bodies.check_storable(request.POST.dict())
         steps = desk_forms.steps_of(request.POST, zones.of(request))
@@ -169,6 +172,22 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
     if action is None:
         hold_undo(request)
     return redirect(_local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
+
+
+def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpResponse:
+    """Comment on a report, or acknowledge its comments. As with any button, a typed note is saved."""
+    form = request.POST
+    try:
+        bodies.check_storable(form.dict())
+        said = comment_forms.apply_to_report(actor, feedback_id, form)
+        if desk_forms.has_typed_note(form):
+            triage.act(actor, feedback_id, desk_forms.note_step(form), seen=form.get("seen"))
+            said += " The note was saved, too."
+    except DomainError as problem:
+        return refused(request, actor, problem, item=feedback_id)
+    notes.success(request, said)
+    hold_undo(request)
+    return redirect(_local(request, "here"))
 
 
 @signed_in

@@ -16,6 +16,10 @@ _LINE, _LINES = 50, 14
 """About how many letters fit in a line of the report pane, and how many lines are shown without folding."""
 
 
+def _is_long(text: str) -> bool:
+    return sum(1 + len(line) // _LINE for line in text.split("\n")) > _LINES
+
+
 def category_word(category: str) -> str:
     """The label of a category."""
     return Category(category).label if category in Category.values else category.replace("_", " ")
@@ -134,10 +138,16 @@ class Said:
     edited_at: datetime | None = None
     is_mine: bool = False
     is_deleted: bool = False
-    asked: tuple[str, ...] = ()
-    """The names of the admins whom it asks."""
-    asks_me: bool = False
-    """Whether it still waits for the reader's answer."""
+    whom: str = ""
+    """Whom it asks or answers: `asks you and Bea`, once they have answered `asked Bea`, `answers you`."""
+    waits: str = ""
+    """`asked you` or `answered you` if it waits for the reader."""
+    version: str = ""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is too long to show in full; then eight lines are shown."""
+        return _is_long(self.text)
 
 
 @dataclass(frozen=True)
@@ -213,6 +223,8 @@ class ReportCard(_Spelled):
     history: tuple[HistoryLine, ...] = ()
     near: tuple[Near, ...] = ()
     comments: tuple[Said, ...] = ()
+    earlier: int = 0
+    """How many comments come before those in `comments`."""
     may_fork: bool = False
 
     @property
@@ -229,12 +241,12 @@ class ReportCard(_Spelled):
     @property
     def is_long(self) -> bool:
         """Whether the notes are too long to show in full; then eight lines are shown."""
-        return sum(1 + len(line) // _LINE for line in self.notes.split("\n")) > _LINES
+        return _is_long(self.notes)
 
     @property
     def comment_count(self) -> int:
         """Number of comments."""
-        return sum(not each.is_deleted for each in self.comments)
+        return self.earlier + sum(not each.is_deleted for each in self.comments)
 
     @property
     def last_comment(self) -> str:
@@ -242,9 +254,18 @@ class ReportCard(_Spelled):
         return self.comments[-1].comment_id if self.comments else ""
 
     @property
-    def asked_by(self) -> str:
-        """The names of those whose comments wait for the reader's answer."""
-        return " and ".join(dict.fromkeys(each.who for each in self.comments if each.asks_me))
+    def waiting(self) -> str:
+        """The id of the first comment shown that waits for the reader, empty without any."""
+        return next((each.comment_id for each in self.comments if each.waits), "")
+
+    @property
+    def waits(self) -> str:
+        """Whose comments wait for the reader: `Ines and Bea asked you`, `Bea answered you`."""
+        waiting = [each for each in self.comments if each.waits]
+        if not waiting:
+            return ""
+        questions = [each for each in waiting if each.waits == "asked you"] or waiting
+        return f"{' and '.join(dict.fromkeys(each.who for each in questions))} {questions[0].waits}"
 
     @property
     def is_edited(self) -> bool:

@@ -51,7 +51,7 @@ BUILT_IN = (
         "No reports were resolved this week.",
         is_work=False,
     ),
-    BuiltIn("Asked", "is:asked", "waiting for your answer", "No comment asks you.", is_rare=True),
+    BuiltIn("Asked", "is:asked", "waiting for your answer", "No comment waits for you.", is_rare=True),
     BuiltIn(
         "Revisited",
         "is:revisited",

@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import get_text_list
 
 from accounts.models import display_name
 from accounts.rights import Right
@@ -18,7 +19,7 @@ from core.rendering import opening
 from feedback import commenting, desk_records, historytelling, leasing, quoting, versions
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
-from feedback.models import Check, CheckBatch, CheckRun, Comment, Reply, Triage, TriageChange, UserFeedback
+from feedback.models import Check, CheckBatch, CheckRun, Comment, Mention, Reply, Triage, TriageChange, UserFeedback
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Said, Token, href, outcome_word
 from feedback.querying import Query
 from feedback.querying.words import place
@@ -179,14 +180,16 @@ def card_of(
     next_href: str,
     held_by: str = "",
     near: Sequence[Near] = (),
+    most_comments: int | None = None,
     tz: tzinfo = UTC,
 ) -> ReportCard:
-    """The open report with its triage data and history; times in `tz`.
+    """The open report with its triage data, history and last comments; times in `tz`.
 
     `changes` must be read before the report, so that a change made in between does not count as seen.
     """
     thread = report.thread
     triage, reply = desk_records.beside(report)
+    comments, earlier = commenting.shown(actor, report, most_comments)
     return ReportCard(
         feedback_id=report.feedback_id,
         sentiment=report.sentiment,
@@ -223,13 +226,20 @@ def card_of(
         version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
         history=tuple(_history(actor, report, changes, tz)),
         near=tuple(near),
-        comments=tuple(_said(actor, each) for each in commenting.shown(actor, report)),
+        comments=tuple(_said(actor, each) for each in comments),
+        earlier=earlier,
         may_fork=may(actor, thread, Right.FORK),
     )
 
 
 def _said(actor: Actor, comment: Comment) -> Said:
-    mentions = comment.mentions.all()
+    mentions = list(comment.mentions.all())
+    mine = [each for each in mentions if each.is_pending and each.person_id == actor.user_id]
+    words = (
+        ("asks", [each for each in mentions if not each.is_answer and each.is_pending]),
+        ("asked", [each for each in mentions if not each.is_answer and not each.is_pending]),
+        ("answers", [each for each in mentions if each.is_answer]),
+    )
     return Said(
         comment_id=comment.comment_id,
         who=comment.author.display_name,
@@ -238,9 +248,14 @@ def _said(actor: Actor, comment: Comment) -> Said:
         edited_at=comment.edited_at,
         is_mine=comment.author_id == actor.user_id,
         is_deleted=comment.deleted_at is not None,
-        asked=tuple("you" if each.person_id == actor.user_id else each.person.display_name for each in mentions),
-        asks_me=any(each.is_pending and each.person_id == actor.user_id for each in mentions),
+        whom=", ".join(f"{word} {get_text_list(_names(actor, whom), 'and')}" for word, whom in words if whom),
+        waits=("answered you" if mine[0].is_answer else "asked you") if mine else "",
+        version=commenting.version_of(comment),
     )
+
+
+def _names(actor: Actor, mentions: Sequence[Mention]) -> list[str]:
+    return ["you" if each.person_id == actor.user_id else each.person.display_name for each in mentions]
 
 
 def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange], tz: tzinfo) -> list[HistoryLine]:

@@ -158,8 +158,8 @@ class CommentPatch(Patch):
     """The new text of your own comment."""
 
     text: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)]
-    """What to say. Up to 20 admins whom it names by their address or the part before its @, as `@bea@heddle.test` or
-    `@bea`, are asked to answer."""
+    """What to say. Up to 20 admins whom it names by address, the part before its @, or a word of the name, as
+    `@bea@heddle.test` or `@bea`, are asked to answer."""
 
 
 class SeenIn(Patch):
@@ -185,9 +185,11 @@ class CommentOut(Wire):
     edited_at: datetime | None
     """When its author last changed it; null if never."""
     mentions: list[str]
-    """Email addresses of the admins whom it names."""
+    """Email addresses of the admins whom it names, and so asks."""
+    answers: list[str]
+    """Email addresses of those whose questions it answers, if it does not name them."""
     pending: list[str]
-    """Those of them who have neither commented here since nor acknowledged it."""
+    """Those of both who have neither commented here since nor acknowledged it."""
 
 
 class LeaseOut(Wire):

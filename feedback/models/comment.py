@@ -18,12 +18,16 @@ class Comment(models.Model):
     author = models.ForeignKey(User, models.PROTECT, related_name="+", db_index=False)
     text = models.TextField()
     created = models.DateTimeField(default=timezone.now)
+    modified = models.DateTimeField(default=timezone.now)
+    """When it was last written, edited, deleted or restored."""
     edited_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
+            models.Index(fields=["modified"], name="comment_modified"),
+            models.Index(fields=["author", "-feedback"], name="comment_by"),
             models.Index(fields=["deleted_at"], condition=models.Q(deleted_at__isnull=False), name="comment_deleted"),
         ]
 
@@ -37,12 +41,14 @@ class Comment(models.Model):
 
 
 class Mention(models.Model):
-    """An admin whom a comment names; pending until they comment on the report, too, or acknowledge it."""
+    """An admin whom a comment asks or answers; pending until they comment on the report, too, or acknowledge it."""
 
     comment = models.ForeignKey(Comment, models.CASCADE, related_name="mentions", db_index=False)
     feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="mentions")
     person = models.ForeignKey(User, models.CASCADE, related_name="+")
     is_pending = models.BooleanField(default=True)
+    is_answer = models.BooleanField(default=False)
+    """The comment answers a question of theirs, and does not name them."""
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["comment", "person"], name="mention_once")]

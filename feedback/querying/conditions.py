@@ -175,6 +175,12 @@ def submitter(value: str, asking: Asking) -> Q:
     return _one_of("by", "created_by", value, asking)
 
 
+def commented(value: str, asking: Asking) -> Q:
+    """`commented:`"""
+    rows = Comment.objects.filter(_one_of("commented", "author", value, asking), deleted_at=None)
+    return beside(rows, excluding=asking.excluding)
+
+
 def model(value: str, asking: Asking) -> Q:
     """`model:`, ignoring case."""
     found = spellings(RatedAnswer, "model_profile", value)

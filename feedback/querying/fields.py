@@ -121,7 +121,7 @@ FIELDS: dict[str, QueryField] = {
         _chosen(
             "is",
             "The state of a report. Unclaimed: open, without owner, not snoozed; revisited: its submitter changed it "
-            "after it was resolved; asked: a comment names you, and you have not answered.",
+            "after it was resolved; asked: a comment asks or answers you, and waits for you.",
             conditions.state,
             IS,
         ),
@@ -168,6 +168,7 @@ FIELDS: dict[str, QueryField] = {
         _named("original", "The report that it is a duplicate of.", "the id of a report", conditions.original),
         _named(ORG, "The org of the thread.", "the short name or id of an org", conditions.org),
         _named("by", "Who rated the answer.", _PERSON, conditions.submitter, values=("me",)),
+        _named("commented", "An admin who commented on it.", _PERSON, conditions.commented, values=("me",)),
         _timed("created", "When it was rated; <7d: less than seven days ago.", conditions.created, _DAYS),
         _timed("resolved", "When it was last resolved.", conditions.resolved, _DAYS),
         QueryField(

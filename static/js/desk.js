@@ -34,7 +34,7 @@ function progress() {
 }
 
 function renew() {
-	const drafts = focused().matches("#triage *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report:innerHTML,#dock";
+	const drafts = focused().matches("#desk-report *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report:innerHTML,#dock";
 	const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${drafts}`;
 	return htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB });
 }
@@ -47,7 +47,7 @@ function mark(item) {
 	found?.setAttribute("aria-current", "true");
 }
 
-/** After resolving: below, else above, else the list. */
+/** Below, else above, else the list. */
 function lead() {
 	const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
 	const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
@@ -57,7 +57,7 @@ function lead() {
 	for (const { href } of links) fetched(href);
 }
 
-/** HTML, for 20 s; "" if it needs a page load, undefined on failure. */
+/** For 20 s; "" asks for a page load. */
 function fetched(href) {
 	if (ahead.has(href)) return ahead.get(href);
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
@@ -100,12 +100,12 @@ on("keydown", ({ key }) => {
 	if (/^( |Page)/.test(key) && part("triage") && focused().matches("body, .rep a")) part("desk-talk").focus();
 });
 
-/** Lost focus goes to an error, the row, or the pane. */
+/** To an error, the row, or the pane. */
 function refocus(goes) {
 	if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
 	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
 	const link = title() ?? one(".rep a");
-	enter(wrong ?? (link?.offsetParent ? link : part(opened() ? "desk-talk" : "desk-rows")));
+	enter(wrong ?? (link?.offsetParent ? link : part(opened() ? `desk-${desk.dataset.pane}` : "desk-rows")));
 }
 
 // Keys behind a sent field are not its text.

@@ -13,9 +13,9 @@ function keep(field) {
 const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 
 const sent = (form, button) =>
-	all("[data-draft]", form).filter((field) => (button?.value ?? "").startsWith(field.dataset.with ?? ""));
+	[...(form.elements ?? [])].filter((field) => field.dataset.draft && (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
-// A draft ends once accepted. Text typed since stays.
+// Text typed since stays.
 let from, typing, behind, taken = {};
 on("htmx:beforeSend", () => (from = focused()));
 on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {

@@ -16,12 +16,13 @@ function isUsed(event) {
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
 	if (isChord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
 	if (event.repeat && !"jk".includes(key)) return;
-	if ((!waiting[0] && target.closest(TYPING)) || one(OVERLAYS)) return;
+	if (!waiting[0] && target.closest(TYPING)) return;
+	if (one(OVERLAYS)) return press(one(`.menu[open] [data-key="${CSS.escape(key)}"]`));
 	waiting.push(event.shiftKey ? key : key.toLowerCase());
 	return act() || waiting[0];
 }
 
-// Keys wait for a request, or are typed; a refusal or menu drops them.
+// Keys wait for a request, or are typed; refusals drop them.
 const waiting = [];
 
 /** Enter waits too, with Ctrl as Send. */

@@ -144,8 +144,8 @@ AUDIENCES: dict[str, dict[str, str]] = {
     "feedback.TriageChange": {"public": "id feedback", "admin": "at actor before after verb action undoes"},
     "feedback.Label": {"public": "id", "admin": "name folded description created created_by"},
     "feedback.Labelled": {"public": "id feedback label"},
-    "feedback.Comment": {"public": "id feedback", "admin": "key author text created edited_at deleted_at"},
-    "feedback.Mention": {"public": "id comment feedback", "admin": "person is_pending"},
+    "feedback.Comment": {"public": "id feedback", "admin": "key author text created modified edited_at deleted_at"},
+    "feedback.Mention": {"public": "id comment feedback", "admin": "person is_pending is_answer"},
     "feedback.Lease": {"public": "id feedback", "admin": "holder until"},
     "feedback.SavedView": {"public": "id", "admin": "key name query is_shared created created_by"},
     "feedback.Bulk": {

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.models import User
 from feedback import commenting, digesting, quoting, sweeping
 from feedback.models import Comment, Mention, Reworded
 from feedback.wire_desk import CommentIn, CommentPatch
@@ -47,7 +48,7 @@ def test_a_comment_is_read_by_all_admins_and_changes_nothing_of_the_report(admin
     said = data_of(admin.post(path, {"text": "  It adds the tax twice.\n\nSee the result.  \n"}))
     assert said["text"] == "It adds the tax twice.\n\nSee the result."
     assert said["author"] == "admin@heddle.test"
-    assert (said["edited_at"], said["mentions"], said["pending"]) == (None, [], [])
+    assert (said["edited_at"], said["mentions"], said["answers"], said["pending"]) == (None, [], [], [])
     data_of(bea.post(path, {"text": "Agreed."}))
     assert [each["text"] for each in data_of(bea.get(path))] == [said["text"], "Agreed."]
     assert data_of(admin.get(f"admin/feedback/{report}/triage")) == before
@@ -121,12 +122,45 @@ def test_whom_a_comment_names_is_asked_until_they_answer(admin, bea, report, pat
     assert ids_of(admin, "is:asked") == [] and ids_of(bea, "-is:asked") == []
     data_of(bea.post(path, {"text": "It is."}))
     assert ids_of(bea, "is:asked") == []
-    assert [each["pending"] for each in data_of(admin.get(path))] == [[], []]
-    assert data_of(admin.get(path))[0]["mentions"] == ["bea@heddle.test"]
+    question, answer = data_of(admin.get(path))
+    assert (question["mentions"], question["pending"]) == (["bea@heddle.test"], [])
+    assert (answer["mentions"], answer["answers"]) == ([], ["admin@heddle.test"]) == ([], answer["pending"])
+
+
+def test_who_asked_is_told_of_the_answer_and_nobody_of_thanks(admin, bea, report, path):
+    data_of(admin.post(path, {"text": "@bea is it yours?"}))
+    data_of(bea.post(path, {"text": "It is."}))
+    assert ids_of(admin, "is:asked") == [report] and ids_of(bea, "is:asked") == []
+    thanks = data_of(admin.post(path, {"text": "Thanks."}))
+    assert thanks["answers"] == thanks["mentions"] == []
+    assert ids_of(admin, "is:asked") == ids_of(bea, "is:asked") == []
+
+
+def test_whom_the_answer_names_is_asked_and_not_told_twice(admin, bea, path):
+    data_of(admin.post(path, {"text": "@bea is it yours?"}))
+    back = data_of(bea.post(path, {"text": "No, @admin, why?"}))
+    assert (back["mentions"], back["answers"]) == (["admin@heddle.test"], [])
+
+
+def test_an_admin_is_named_by_their_name_too(admin, bea, path):
+    User.objects.filter(email="bea@heddle.test").update(email="b.brandt@heddle.test", name="Bea Brandt")
+    for text in ("@Brandt?", "@bea?", "@b.brandt?"):
+        assert data_of(admin.post(path, {"text": text}))["mentions"] == ["b.brandt@heddle.test"], text
+
+
+def test_who_comments_is_found(admin, bea, report, path):
+    data_of(admin.post(path, {"text": "Hm."}))
+    for query, is_found in (("commented:admin", True), ("commented:me", True), ("commented:bea", False)):
+        assert ids_of(admin, query) == [report] * is_found, query
+    assert ids_of(bea, "-commented:me") == [report] and ids_of(admin, "commented:nobody-here") == []
 
 
 @pytest.mark.parametrize(
-    "text", ["bea@heddle.test wrote", "a@bea", "@alice", "@beatrice", "@admin", "@", "@bea@else.test x"]
+    "text",
+    [
+        *("bea@heddle.test wrote", "a@bea", "@alice", "@beatrice", "@admin", "@", "@bea@else.test", "info@bea.example"),
+        *("https://medium.com/@bea/post", "see example.org/@bea", "npm i @bea/x"),
+    ],
 )
 def test_only_other_admins_are_asked(admin, bea, path, text):
     assert data_of(admin.post(path, {"text": text}))["mentions"] == []
@@ -144,7 +178,7 @@ def test_what_came_after_the_last_comment_that_was_read_still_waits(admin, bea, 
     first = data_of(admin.post(path, {"text": "@bea one?"}))["comment_id"]
     data_of(admin.post(path, {"text": "@bea two?"}))
     data_of(bea.post(path, {"text": "To the first: yes.", "seen": first}))
-    assert [each["pending"] for each in data_of(admin.get(path))] == [[], ["bea@heddle.test"], []]
+    assert [each["pending"] for each in data_of(admin.get(path))[:2]] == [[], ["bea@heddle.test"]]
     data_of(bea.post(f"{path}/acknowledge", {"seen": first}))
     assert ids_of(bea, "is:asked") == [report]
     data_of(bea.post(path, {"text": "Unread.", "seen": ""}))

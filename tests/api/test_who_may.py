@@ -682,7 +682,9 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "feedback/<str:feedback_id>/check/"): Page(403, 403, 403, 200),
     ("POST", "feedback/<str:feedback_id>/check/"): acting(owner=403, admin=302, kind="says", value="x"),
     ("POST", "feedback/<str:feedback_id>/"): acting(owner=403, admin=302, verb="resolve"),
-    ("POST", "feedback/<str:feedback_id>/comments/"): acting(owner=403, admin=302, verb="comment", comment="Hm."),
+    ("POST", "feedback/<str:feedback_id>/comments/"): acting(
+        owner=403, admin=302, verb="edit", comment="Hm.", comment_id="{comment_id}"
+    ),
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
     ("GET", "feedback/<str:feedback_id>/originals/"): Page(403, 403, 403, 200),
     ("GET", "settings/labels/"): Page(403, 403, 403, 200, has_object=False),

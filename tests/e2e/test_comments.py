@@ -36,10 +36,14 @@ def test_one_asks_and_the_other_answers_by_keys_alone(empty: Heddle, visit: Call
     theirs.keyboard.type("It is.")
     theirs.keyboard.press("Control+Enter")
     expect(theirs.locator("#comments .said")).to_have_count(2)
-    expect(theirs.locator("#comments")).not_to_contain_text("asked you")
+    expect(theirs.locator("#comments [value=acknowledge]")).to_have_count(0)
     expect(mine.locator("#changed")).to_contain_text("Bea commented on it.")
     mine.click("#changed a")
     expect(mine.locator("#comments .said").last).to_have_text("It is.")
+    expect(mine.locator("#comments")).to_contain_text("Bea answered you.")
+    mine.keyboard.press("Shift+N")
+    expect(mine.locator("#desk-status")).to_contain_text("Dismissed.")
+    expect(mine.locator("#comments [value=acknowledge]")).to_have_count(0)
 
 
 def test_an_unsent_comment_waits_for_its_report(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -64,21 +68,78 @@ def test_an_unsent_comment_waits_for_its_report(empty: Heddle, visit: Callable[.
 
 
 def test_ones_own_comment_is_corrected_and_taken_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """By keys: the form opens with the focus in it, Escape leaves it, and what was deleted is one key from back."""
     thread_id = complaints(empty, 1)
     report = stored(empty, thread_id)[0]["feedback_id"]
     empty.call("admin", "POST", f"admin/feedback/{report}/comments", {"text": "Frist"})
     page = visit("admin").page
     first_of_the_open(page, "Complaint 0")
-    page.click("#comments summary")
-    field = page.locator("#comments details textarea")
+    edit = page.locator("#comments a", has_text="Edit")
+    edit.press("Enter")
+    field = page.locator("#edited")
+    expect(field).to_be_focused()
+    field.fill("Never mind")
+    field.press("Escape")
+    expect(field).to_have_count(0)
+    edit.press("Enter")
+    expect(field).to_have_value("Frist")
     field.fill("First")
     field.press("Control+Enter")
     expect(page.locator("#comments .said")).to_have_text("First")
-    page.click("#comments summary")
-    page.click("#comments [value=delete]")
+    expect(field).to_have_count(0)
+    edit.press("Enter")
+    page.locator("#comments [value=delete]").press("Enter")
     expect(page.locator("#comments .said")).to_have_count(0)
-    page.click("#comments [value=restore]")
+    expect(page.locator("#comments [value=restore]")).to_be_focused()
+    page.keyboard.press("Enter")
     expect(page.locator("#comments .said")).to_have_text("First")
+
+
+def test_keys_behind_a_comment_are_not_its_text(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press("Shift+M")
+    page.keyboard.type("quick")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("j")
+    shows(page, "Complaint 0")
+    expect(page.locator("#comment")).to_have_value("")
+    page.keyboard.press("k")
+    shows(page, "Complaint 1")
+    expect(page.locator("#comments .said")).to_have_text("quick")
+    expect(page.locator("#comment")).to_have_value("")
+    page.keyboard.press("Shift+M")
+    page.keyboard.type("and whom to ask")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type("ask Bea")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#desk-status")).to_contain_text("Commented, and asked Bea.")
+
+
+def test_a_phone_keeps_its_place_after_a_comment(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 1)
+    report = stored(empty, thread_id)[0]["feedback_id"]
+    page = visit("admin", viewport={"width": 390, "height": 844}).page
+    page.goto(f"/feedback/?q=is:open&item={report}")
+    page.click("#dock summary[aria-label='More actions']")
+    page.click("#dock a:has-text('Comment')")
+    expect(page.locator("#comment")).to_be_in_viewport()
+    page.fill("#comment", "From the train")
+    page.click("#comments [value=comment]")
+    expect(page.locator("#comments .said")).to_have_text("From the train")
+    assert page.evaluate("document.activeElement.id") == "desk-report"
+
+
+def test_the_numbers_of_the_views_open_them(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("v")
+    expect(page.locator(".views .menu[open]")).to_be_visible()
+    page.keyboard.press("3")
+    expect(page.locator(".views > div [aria-current]")).to_contain_text("Negative")
 
 
 def test_without_scripts_too(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

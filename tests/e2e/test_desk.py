@@ -1014,6 +1014,16 @@ def test_the_original_is_found_by_words_and_chosen_by_keys(empty: Heddle, visit:
     expect(page.locator("#duplicate-of")).to_be_hidden()
 
 
+def test_a_similar_report_is_named_the_original_by_its_button(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 2, "Gasbag")
+    page = visit("admin").page
+    first_of_the_open(page, "Gasbag 1")
+    page.hover("#similar li")
+    page.click("#similar button:has-text('Duplicate of this')")
+    expect(page.locator("#said")).to_contain_text("Marked “Gasbag 1” as duplicate of “Gasbag 0”")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False]
+
+
 def test_ticked_reports_become_duplicates_of_the_open_one_of_a_ticked_one_and_of_a_found_one(
     empty: Heddle,  # noqa: F811
     visit: Callable[..., Visit],

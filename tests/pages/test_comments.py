@@ -1,29 +1,48 @@
 """Comments in the report pane: written, asked, edited, deleted and restored by their forms, without scripts too."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from core import sse
 from feedback import commenting
 from feedback.models import Comment, UserFeedback
 from feedback.wire_desk import CommentIn, CommentPatch, SeenIn
-from tests.pages.desk import Browser, client_of, do, opened, reports, then, told, words
+from tests.conftest import Api
+from tests.pages.desk import DESK, Browser, client_of, do, opened, press, reports, stored, then, told, words
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People, Person, one, second_admin
 
 
-def comment(person: Person, report: UserFeedback, text: str) -> Comment:
-    return commenting.add(person.actor, report.feedback_id, CommentIn(text=text))
+def comment(person: Person, report: UserFeedback, text: str, **more: Any) -> Comment:
+    return commenting.add(person.actor, report.feedback_id, CommentIn(text=text, **more))
 
 
 def panel(client: Client, report: UserFeedback) -> Node:
     return opened(client, report).id("comments")
 
 
-def forms(node: Node) -> list[Node]:
-    return node.all("form")
+def send(client: Client, page: Node, text: str, asked: str = "") -> HttpResponse:
+    """The report's form with a new comment: its fields stand outside of the form and name it."""
+    seen = page.id("comments").one("input", name="comments_seen")["value"]
+    assert {each["form"] for each in page.id("comments").all() if each.has("form")} == {"triage"}
+    return submit(client, page.id("triage"), verb="comment", comment=text, asked=asked, comments_seen=seen)
+
+
+def editing(client: Client, report: UserFeedback, said: Comment) -> Node:
+    """The form of one's own comment, opened by its link."""
+    link = panel(client, report).one("li", id=said.comment_id).one("a", aria_label=True)
+    return get(client, DESK + link["href"]).id(said.comment_id).one("form")
+
+
+def texts(page: Node) -> list[str]:
+    return [each.words for each in page.id("comments").all("div", class_="said")]
 
 
 def test_a_comment_is_written_and_read_and_the_report_stays_open(browser_of: Browser, who: People) -> None:
@@ -31,11 +50,9 @@ def test_a_comment_is_written_and_read_and_the_report_stays_open(browser_of: Bro
     before = UserFeedback.objects.values().get()
     page = opened(client, report)
     assert page.id("comments").one("h2").words == "Comments" and page.none("a", href="#comments")
-    after = then(client, submit(client, page.id("comments").one("form"), "comment", comment="Seen\ntwice."))
+    after = then(client, send(client, page, "Seen\ntwice."))
     assert told(after) == ["Commented."] and after.id("triage")
-    assert (
-        after.id("comments").one("h2").words == "Comments 1" and after.one("a", href="#comments").words == "Comments 1"
-    )
+    assert after.id("comments").one("h2").words == after.one("a", href="#comments").words == "Comments 1"
     assert after.id("comments").one("div", class_="said").text == "Seen\ntwice."
     assert Comment.objects.get().text == "Seen\ntwice."
     assert UserFeedback.objects.values().get() == before
@@ -49,119 +66,46 @@ def test_words_of_a_comment_are_shown_as_they_are_and_addresses_are_links(browse
     assert [(each["href"], each["rel"]) for each in said.all("a")] == [("https://example.org/a?b=1&c=2", "nofollow")]
 
 
-def test_who_is_asked_finds_it_in_a_view_and_answers(browser_of: Browser, who: People) -> None:
+def test_who_is_asked_finds_it_in_a_view_and_who_asked_is_told_of_the_answer(browser_of: Browser, who: People) -> None:
     report, bea = reports(who.alice, 2)[0], second_admin()
     client, theirs = browser_of("admin"), client_of(bea)
-    assert "Asked" not in [each.words for each in opened(theirs, report).id("desk-views").one("div").all("a")]
-    form = panel(client, report).one("form")
-    assert [each["value"] for each in form.one("select").all("option")] == ["", "bea@heddle.test"]
-    after = then(client, submit(client, form, "comment", comment="Is it yours?", asked="bea@heddle.test"))
+
+    def tabs(each: Client) -> list[str]:
+        return [tab.words for tab in get(each, DESK).id("desk-views").one("div").all("a")]
+
+    assert not any(tab.startswith("Asked") for tab in tabs(theirs))
+    page = opened(client, report)
+    assert [each["value"] for each in page.id("comments").one("select").all("option")] == ["", "bea@heddle.test"]
+    after = then(client, send(client, page, "Is it yours?", "bea@heddle.test"))
     assert told(after) == ["Commented, and asked Bea."]
-    assert "asks Bea" in after.id("comments").words and "asked you" not in after.id("comments").words
-    asked = get(theirs, "/feedback/?q=is:asked")
-    assert words(asked) == ["report 0"]
-    assert "Asked 1" in [each.words for each in asked.id("desk-views").one("div").all("a")]
+    assert "Admin asks Bea" in after.id("comments").words and after.id("comments").none("button", value="acknowledge")
+    assert words(get(theirs, "/feedback/?q=is:asked")) == ["report 0"] and "Asked 1" in tabs(theirs)
     page = opened(theirs, report)
-    assert "Admin asked you." in page.id("comments").words
-    after = then(theirs, submit(theirs, page.id("comments").one("form"), "comment", comment="It is."))
-    assert "asked you" not in after.id("comments").words
-    assert "No comment asks you." in get(theirs, "/feedback/?q=is:asked").id("desk-rows").words
-
-
-def test_who_needs_not_answer_presses_one_button(browser_of: Browser, who: People) -> None:
-    report, bea = reports(who.alice, 1)[0], second_admin()
-    comment(who.admin, report, "@bea: only that you know")
-    client = client_of(bea)
-    after = then(client, submit(client, panel(client, report).one("form"), "acknowledge"))
-    assert told(after) == ["Acknowledged."] and "asked you" not in after.id("comments").words
-    assert Comment.objects.count() == 1
+    assert "Admin asks you" in page.id("comments").words and "Admin asked you." in page.id("comments").words
+    assert page.one("a", href=f"#{Comment.objects.get().comment_id}").words == "Comments 1"
+    after = then(theirs, send(theirs, page, "It is."))
+    assert "Admin asked you" in after.id("comments").words and after.id("comments").none("button", value="acknowledge")
+    assert "No comment waits for you." in get(theirs, "/feedback/?q=is:asked").id("desk-rows").words
+    page = opened(client, report)
+    assert "Asked 1" in tabs(client)
+    assert "Bea answers you" in page.id("comments").words and "Bea answered you." in page.id("comments").words
+    after = then(client, submit(client, page.id("triage"), verb="acknowledge"))
+    assert told(after) == ["Dismissed."] and after.id("comments").none("button", value="acknowledge")
+    assert Comment.objects.count() == 2
 
 
 def test_a_name_in_the_text_is_enough_and_is_not_said_twice(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     second_admin()
-    form = panel(client, report).one("form")
-    then(client, submit(client, form, "comment", comment="@bea look", asked="bea@heddle.test"))
+    then(client, send(client, opened(client, report), "@bea look", "bea@heddle.test"))
     assert Comment.objects.get().text == "@bea look"
 
 
-def test_ones_own_comment_is_edited_deleted_and_restored(browser_of: Browser, who: People) -> None:
-    report, bea, client = reports(who.alice, 1)[0], second_admin(), browser_of("admin")
-    comment(who.admin, report, "First")
-    comment(bea, report, "Theirs")
-    own, _ = forms(panel(client, report))
-    assert own.one("textarea").text == "First"
-    after = then(client, submit(client, own, "edit", comment="Better"))
-    assert told(after) == ["Comment saved."]
-    assert [each.words for each in after.id("comments").all("div", class_="said")] == ["Better", "Theirs"]
-    assert "edited" in after.id("comments").one("ol").words
-    after = then(client, submit(client, forms(after.id("comments"))[0], "delete"))
-    assert [each.words for each in after.id("comments").all("div", class_="said")] == ["Theirs"]
-    assert "Deleted." in after.id("comments").words and after.id("comments").one("h2").words == "Comments 1"
-    assert "Deleted." not in panel(client_of(bea), report).words
-    after = then(client, submit(client, forms(after.id("comments"))[0], "restore"))
-    assert [each.words for each in after.id("comments").all("div", class_="said")] == ["Better", "Theirs"]
-
-
-@pytest.mark.parametrize("verb", ["comment", "edit"])
-def test_a_refused_comment_keeps_its_text_and_says_why_at_its_field(
-    browser_of: Browser, who: People, verb: str
-) -> None:
+def test_a_name_that_nobody_has_is_told(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
-    comment(who.admin, report, "First")
-    own, new = forms(panel(client, report))
-    form = own if verb == "edit" else new
-    long = "y" * 20_001
-    page = dom(submit(client, form, verb, comment=long), 400)
-    field = page.id("comments").one("textarea", aria_invalid="true")
-    assert field.text.strip() == long and field["id"] == form.one("textarea")["id"]
-    assert "20" in page.id(field["aria-describedby"]).words
-    assert [each.words for each in page.id("comments").all("div", class_="said")] == ["First"]
-    assert page.none("div", class_="bulk", data_on=True)
-
-
-def test_whoever_is_asked_or_no_longer_sees_it_in_the_tabs_at_once(
-    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever made it so: a comment, its correction, its deletion and restoration, or an answer in another tab."""
-    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
-    report, bea = reports(who.alice, 1)[0], second_admin()
-    pieces = iter(client_of(bea).get("/feedback/live/?q=is:open").streaming_content)
-
-    def heard() -> list[str]:
-        found = [piece.decode() for piece, _ in zip(pieces, range(8), strict=False)]
-        return [piece.partition(" ")[2].partition("\n")[0] for piece in found if "event: " in piece]
-
-    heard()
-    said = comment(who.admin, report, "Whose is it?")
-    assert heard() == ["changed", "list"]
-    at = (who.admin.actor, report.feedback_id, said.comment_id)
-    for act in (
-        lambda: commenting.edit(*at, CommentPatch(text="Whose is it? @bea")),
-        lambda: commenting.delete(*at),
-        lambda: commenting.restore(*at),
-        lambda: commenting.acknowledge(bea.actor, report.feedback_id, SeenIn()),
-    ):
-        act()
-        assert heard() == ["list"]
-
-
-def test_a_comment_that_is_gone_keeps_what_was_typed_in_its_form(browser_of: Browser, who: People) -> None:
-    """Deleted in another tab: the text stands in the form for a new one, and the reason beside it."""
-    report, client = reports(who.alice, 1)[0], browser_of("admin")
-    said = comment(who.admin, report, "First")
-    own = forms(panel(client, report))[0]
-    commenting.delete(who.admin.actor, report.feedback_id, said.comment_id)
-    page = dom(submit(client, own, "edit", comment="Corrected"), 404)
-    assert page.id("comment").text.strip() == "Corrected"
-    assert page.id("comment-wrong").words == "There is no such comment."
-
-
-def test_a_refused_comment_leaves_the_reply_to_the_submitter(browser_of: Browser, who: People) -> None:
-    report, client = reports(who.alice, 1)[0], browser_of("admin")
-    do(who.admin, report, "reply", public_reply="We fixed it")
-    page = dom(submit(client, panel(client, report).one("form"), "comment", comment=" "), 400)
-    assert page.id("public-reply").text.strip() == "We fixed it"
+    second_admin()
+    after = then(client, send(client, opened(client, report), "@bea and @beatrix and @alice"))
+    assert told(after) == ["Commented, and asked Bea. No admin is called alice or beatrix."]
 
 
 def test_who_is_chosen_is_asked_also_beside_a_similar_name(browser_of: Browser, who: People) -> None:
@@ -173,10 +117,9 @@ def test_who_is_chosen_is_asked_also_beside_a_similar_name(browser_of: Browser, 
         ("mail info@bea.example", "bea@heddle.test"),
         ("@BEA look", "bea@heddle.test"),
     ):
-        then(client, submit(client, panel(client, report).all("form")[-1], "comment", comment=text, asked=asked))
+        then(client, send(client, opened(client, report), text, asked))
         assert asked in [each.person.email for each in Comment.objects.latest("pk").mentions.all()], text
-    form = panel(client, report).all("form")[-1]
-    page = dom(submit(client, form, "comment", comment="x", asked="alice@acme.test"), 400)
+    page = dom(send(client, opened(client, report), "x", "alice@acme.test"), 400)
     assert page.id("comment-wrong").words == "Nobody was asked, because alice@acme.test is not an admin."
 
 
@@ -185,17 +128,161 @@ def test_a_question_that_came_meanwhile_still_waits(browser_of: Browser, who: Pe
     client = client_of(bea)
     page = opened(client, report)
     comment(who.admin, report, "@bea?")
-    after = then(client, submit(client, page.id("comments").one("form"), "comment", comment="About something else"))
+    after = then(client, send(client, page, "About something else"))
     assert "Admin asked you." in after.id("comments").words
 
 
-def test_an_empty_comment_is_refused_and_nothing_is_stored(browser_of: Browser, who: People) -> None:
+def test_a_typed_note_is_saved_with_a_comment_as_with_any_button(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
-    page = dom(submit(client, panel(client, report).one("form"), "comment", comment=" "), 400)
-    assert page.id("comment-wrong").words == "Comment must have at least one visible character."
+    form = opened(client, report).id("triage")
+    answer = submit(client, form, verb="comment", comment="Said", admin_note="Typed")
+    assert told(then(client, answer)) == ["Commented. The note was saved, too."]
+    assert stored(report).admin_note == "Typed" and Comment.objects.get().text == "Said"
+
+
+def test_a_comment_that_was_typed_and_not_sent_is_told_by_who_goes_on(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    after = then(client, press(client, opened(client, made[1]), "resolve", comment="half a thought"))
+    assert "Your comment was not sent." in after.id("desk-status").words
+    assert stored(made[1]).resolved and not Comment.objects.exists()
+
+
+def test_ones_own_comment_is_edited_deleted_and_restored(browser_of: Browser, who: People) -> None:
+    report, bea, client = reports(who.alice, 1)[0], second_admin(), browser_of("admin")
+    said, theirs = comment(who.admin, report, "First"), comment(bea, report, "Theirs")
+    assert panel(client, report).one("li", id=theirs.comment_id).none("a")
+    assert panel(client, report).none("form"), "a form only where it is wanted"
+    form = editing(client, report, said)
+    assert form.one("textarea").text == "First" and "comment" not in form.one("a", data_cancel=True)["href"]
+    after = then(client, submit(client, form, "edit", comment="Better"))
+    assert told(after) == ["Comment saved."] and after.id("comments").none("form")
+    assert texts(after) == ["Better", "Theirs"] and "edited" in after.id(said.comment_id).words
+    after = then(client, submit(client, editing(client, report, said), "delete"))
+    assert texts(after) == ["Theirs"] and after.id("comments").one("h2").words == "Comments 1"
+    assert "Deleted. Restore" in after.id("comments").words
+    assert after.id("comments").one("button", value="restore").has("autofocus")
+    assert "Deleted." not in panel(client_of(bea), report).words
+    after = then(client, submit(client, after.id(said.comment_id).one("form"), "restore"))
+    assert texts(after) == ["Better", "Theirs"] and after.id("comments").none("form")
+
+
+def test_who_edits_in_two_tabs_sees_both(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    said = comment(who.admin, report, "First")
+    form = editing(client, report, said)
+    commenting.edit(who.admin.actor, report.feedback_id, said.comment_id, CommentPatch(text="In the other tab"))
+    page = dom(submit(client, form, "edit", comment="In this tab"), 409)
+    assert "You changed this comment in another window." in page.id("edited-wrong").words
+    assert texts(page) == ["In the other tab"] and page.id("edited").text == "In this tab"
+    after = then(client, submit(client, page.id(said.comment_id).one("form"), "edit", comment="In this tab"))
+    assert texts(after) == ["In this tab"]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_refused_comment_keeps_its_text_and_says_why_at_its_field(
+    browser_of: Browser, who: People, is_new: bool
+) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    said, long = comment(who.admin, report, "First"), "y" * 20_001
+    form = editing(client, report, said)
+    answer = send(client, opened(client, report), long) if is_new else submit(client, form, "edit", comment=long)
+    page = dom(answer, 400)
+    field = page.id("comments").one("textarea", aria_invalid="true")
+    assert field.text.strip() == long and field["id"] == ("comment" if is_new else "edited")
+    assert "20" in page.id(field["aria-describedby"]).words and texts(page) == ["First"]
+
+
+def test_a_comment_that_is_gone_keeps_what_was_typed_in_its_form(browser_of: Browser, who: People) -> None:
+    """Deleted in another tab: the text stands in the field for a new one, and the reason beside it."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    said = comment(who.admin, report, "First")
+    form = editing(client, report, said)
+    commenting.delete(who.admin.actor, report.feedback_id, said.comment_id)
+    Comment.objects.update(deleted_at=timezone.now() - timedelta(hours=1))
+    page = dom(submit(client, form, "edit", comment="Corrected"), 404)
+    assert page.id("comment").text.strip() == "Corrected"
+    assert page.id("comment-wrong").words == "There is no such comment."
+
+
+def test_what_was_typed_for_a_report_that_is_gone_can_be_copied(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = opened(client, report)
+    thread = report.thread.thread_id
+    path = f"threads/{thread}/messages/{report.message_sequence_num}/feedback"
+    assert Api(who.alice.token).request("DELETE", path).status_code == 200
+    left = dom(submit(client, page.id("triage"), verb="comment", comment="Long words", admin_note="A note"), 404)
+    assert [each.words for each in left.id("desk-report").all("p", class_="words")] == ["A note", "Long words"]
+
+
+def test_a_refused_comment_leaves_the_reply_to_the_submitter(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    do(who.admin, report, "reply", public_reply="We fixed it")
+    page = dom(send(client, opened(client, report), " "), 400)
+    assert page.id("comment-wrong").words == "It must have at least one visible character."
+    assert page.id("public-reply").text.strip() == "We fixed it" and not Comment.objects.exists()
+    said = comment(who.admin, report, "First")
+    page = dom(submit(client, editing(client, report, said), "edit", comment=" "), 400)
+    assert page.id("public-reply").text.strip() == "We fixed it"
+
+
+def test_an_unknown_button_is_refused_and_nothing_is_stored(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    dom(client.post(f"{DESK}{report.feedback_id}/comments/", {"verb": "shout", "comment": "x"}), 400)
     assert not Comment.objects.exists()
-    dom(client.post(f"/feedback/{report.feedback_id}/comments/", {"verb": "shout", "comment": "x"}), 400)
-    assert not Comment.objects.exists()
+
+
+def test_of_many_comments_the_last_are_shown_and_all_on_demand(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    for number in range(25):
+        comment(who.admin, report, f"comment {number}")
+    page = opened(client_of(bea), report)
+    assert texts(page) == [f"comment {number}" for number in range(5, 25)]
+    assert page.id("comments").one("h2").words == "Comments 25"
+    link = page.id("comments").all("p")[0].one("a")
+    assert link.words == "5 earlier comments"
+    whole = get(client_of(bea), DESK + link["href"].partition("#")[0])
+    assert len(texts(whole)) == 25 and "earlier" not in whole.id("comments").words
+    assert len(client.get(f"{DESK}?q=&item={report.feedback_id}").content) < 60_000
+
+
+def test_a_long_comment_is_folded(browser_of: Browser, who: People) -> None:
+    report = reports(who.alice, 1)[0]
+    comment(who.admin, report, "line\n" * 40)
+    assert "All 199 characters" in panel(browser_of("admin"), report).one("details", class_="more").words
+
+
+def test_whoever_is_asked_or_no_longer_sees_it_in_the_tabs_at_once(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever made it so: a comment, its correction, its deletion and restoration, or an answer in another tab."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    report, bea = reports(who.alice, 1)[0], second_admin()
+    theirs, mine = (
+        iter(client.get("/feedback/live/?q=is:open").streaming_content)
+        for client in (client_of(bea), browser_of("admin"))
+    )
+
+    def heard(pieces: Any) -> list[str]:
+        found = [piece.decode() for piece, _ in zip(pieces, range(8), strict=False) if b"event: " in piece]
+        names = [each.partition("event: ")[2].partition("\n")[0] for each in found]
+        deeds = [each.partition('": "')[2].partition('"')[0] for each in found if "event: changed" in each]
+        return [*deeds, *(name for name in names if name != "changed")]
+
+    heard(theirs), heard(mine)
+    said = comment(who.admin, report, "Whose is it?")
+    assert heard(theirs) == ["Admin commented on it", "list"]
+    assert heard(mine) == ["list", "own"], "in another tab of one's own"
+    at = (who.admin.actor, report.feedback_id, said.comment_id)
+    for act, deed in (
+        (lambda: commenting.edit(*at, CommentPatch(text="Whose is it? @bea")), "Admin changed a comment"),
+        (lambda: commenting.delete(*at), "Admin deleted a comment"),
+        (lambda: commenting.restore(*at), "Admin commented on it"),
+    ):
+        act()
+        assert heard(theirs) == [deed, "list"]
+        assert heard(mine) == ["list", "own"]
+    commenting.acknowledge(bea.actor, report.feedback_id, SeenIn())
+    assert heard(theirs) == ["list"]
 
 
 def test_z_does_not_undo_what_came_before_a_comment(browser_of: Browser, who: People) -> None:
@@ -203,7 +290,7 @@ def test_z_does_not_undo_what_came_before_a_comment(browser_of: Browser, who: Pe
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     do(who.admin, report, "note", admin_note="hm")
     assert opened(client, report).id("desk-status").all("button", data_key="z")
-    after = then(client, submit(client, panel(client, report).one("form"), "comment", comment="Said."))
+    after = then(client, send(client, opened(client, report), "Said."))
     assert after.id("desk-status").none("button", data_key="z")
     assert after.id("desk-status").all("button", data_key="Z")
 
