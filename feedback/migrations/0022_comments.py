@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
                     ('is_answer', models.BooleanField(default=False)),
                     ('comment', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='mentions', to='feedback.comment')),
                     ('feedback', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mentions', to='feedback.userfeedback')),
-                    ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('person', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ],
                 options={
                     'indexes': [models.Index(condition=models.Q(('is_pending', True)), fields=['person', '-feedback'], name='mention_pending')],

@@ -45,7 +45,7 @@ class Mention(models.Model):
 
     comment = models.ForeignKey(Comment, models.CASCADE, related_name="mentions", db_index=False)
     feedback = models.ForeignKey(UserFeedback, models.CASCADE, related_name="mentions")
-    person = models.ForeignKey(User, models.CASCADE, related_name="+")
+    person = models.ForeignKey(User, models.CASCADE, related_name="+", db_index=False)
     is_pending = models.BooleanField(default=True)
     is_answer = models.BooleanField(default=False)
     """The comment answers a question of theirs, and does not name them."""

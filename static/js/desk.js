@@ -108,7 +108,7 @@ function refocus(goes) {
 	enter(wrong ?? (link?.offsetParent ? link : part(opened() ? `desk-${desk.dataset.pane}` : "desk-rows")));
 }
 
-// Keys behind a sent field are not its text.
+// Keys behind a sent field are no text.
 on("htmx:beforeSend", ({ target }) => {
 	left = target.id === "triage" && target === focused().form && focused();
 	if (left) enter(title());
