@@ -6,6 +6,7 @@ the report is indexed would stay in the index, and on PostgreSQL a retraction wo
 """
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -148,6 +149,14 @@ def version_of(comment: Comment) -> str:
 def pending(actor: Actor) -> set[int]:
     """The questions (row ids of mentions) that wait for the actor's answer. One query, of an index."""
     return set(asking(actor.user_id).values_list("pk", flat=True))
+
+
+def waiting(actor: Actor, report_pks: Iterable[int]) -> dict[int, str]:
+    """Of these reports (row ids) those whose comments wait for the actor: `asks you`, or `answers you`. One query."""
+    rows = asking(actor.user_id).filter(feedback__in=list(report_pks)).order_by("-is_answer")
+    return {
+        pk: "answers you" if is_answer else "asks you" for pk, is_answer in rows.values_list("feedback", "is_answer")
+    }
 
 
 def asking(user_id: int) -> QuerySet[Mention]:

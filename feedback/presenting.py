@@ -89,6 +89,8 @@ class ReportRow(_Spelled):
     """The query still finds it, on another page."""
     found: str = ""
     """Where the words of the query are, if they are not in the notes, which the row shows."""
+    waits: str = ""
+    """`asks you` or `answers you` if a comment on it waits for the reader."""
     check: str = ""
     """Whether its check is `passing` or `failing`; empty for any other state, and without a check."""
 

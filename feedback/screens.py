@@ -84,8 +84,8 @@ def rows_of(
     reports: QuerySet[UserFeedback],
     asked: Query,
 ) -> list[ReportRow]:
-    """Reports as rows of the desk in their order, each with a link to itself, the query kept. Two queries, with words
-    three.
+    """Reports as rows of the desk in their order, each with a link to itself, the query kept. Three queries, with
+    words four.
 
     The open report keeps its place even if the query no longer finds it, so that an action does not lose the reader's
     position. If it is not on this page, one more query checks whether it is among the `reports` of other pages.
@@ -95,9 +95,12 @@ def rows_of(
     reports_shown = UserFeedback.objects.filter(wanted).order_by(*asked.order.by)
     found = list(reports_shown.values_list(*_ROW_COLUMNS, note, quoting.answer_opening()))
     pks = [pk for pk, *_ in found]
-    held, now = leasing.holders(actor, pks), timezone.now()
+    held, waiting, now = leasing.holders(actor, pks), commenting.waiting(actor, pks), timezone.now()
     comments = quoting.comments(pks if asked.words else ())
-    rows = [_row(actor, now, values, query, current, held, asked.words, comments) for values in found]
+    rows = [
+        replace(_row(actor, now, values, query, current, held, asked.words, comments), waits=waiting.get(values[0], ""))
+        for values in found
+    ]
     return [
         replace(row, has_left=True, is_elsewhere=reports.filter(pk=pk).exists()) if pk not in row_ids else row
         for row, (pk, *_) in zip(rows, found, strict=True)

@@ -15,9 +15,11 @@ from feedback import commenting
 from feedback.models import Comment, UserFeedback
 from feedback.wire_desk import CommentIn, CommentPatch, SeenIn
 from tests.conftest import Api
-from tests.pages.desk import DESK, Browser, client_of, do, opened, press, reports, stored, then, told, words
+from tests.pages.desk import DESK, Browser, client_of, do, opened, press, reports, row_of, stored, then, told, words
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People, Person, one, second_admin
+
+ALL_OPEN = f"{DESK}?q=is:open"
 
 
 def comment(person: Person, report: UserFeedback, text: str, **more: Any) -> Comment:
@@ -80,6 +82,10 @@ def test_who_is_asked_finds_it_in_a_view_and_who_asked_is_told_of_the_answer(bro
     assert told(after) == ["Commented, and asked Bea."]
     assert "Admin asks Bea" in after.id("comments").words and after.id("comments").none("button", value="acknowledge")
     assert words(get(theirs, "/feedback/?q=is:asked")) == ["report 0"] and "Asked 1" in tabs(theirs)
+    assert "asks you" in row_of(get(theirs, ALL_OPEN), "report 0").words
+    assert (
+        "asks you" not in row_of(get(theirs, ALL_OPEN), "report 1").words + get(client, ALL_OPEN).id("desk-rows").words
+    )
     page = opened(theirs, report)
     assert "Admin asks you" in page.id("comments").words and "Admin asked you." in page.id("comments").words
     assert page.one("a", href=f"#{Comment.objects.get().comment_id}").words == "Comments 1"
@@ -87,7 +93,7 @@ def test_who_is_asked_finds_it_in_a_view_and_who_asked_is_told_of_the_answer(bro
     assert "Admin asked you" in after.id("comments").words and after.id("comments").none("button", value="acknowledge")
     assert "No comment waits for you." in get(theirs, "/feedback/?q=is:asked").id("desk-rows").words
     page = opened(client, report)
-    assert "Asked 1" in tabs(client)
+    assert "Asked 1" in tabs(client) and "answers you" in row_of(get(client, ALL_OPEN), "report 0").words
     assert "Bea answers you" in page.id("comments").words and "Bea answered you." in page.id("comments").words
     after = then(client, submit(client, page.id("triage"), verb="acknowledge"))
     assert told(after) == ["Dismissed."] and after.id("comments").none("button", value="acknowledge")
