@@ -61,12 +61,12 @@ def strangers(text: str) -> list[str]:
 
 
 def names(text: str) -> set[str]:
-    """What the @ of a text name, in lower case: addresses, or the part before their @."""
+    """What the @ of a text name, in lower case: an address, the part before its @, or a word of a name."""
     return {name.rstrip("._-+").lower() for name in _NAMES.findall(text)}
 
 
 def add(actor: Actor, feedback_id: str, body: CommentIn) -> Comment:
-    """Comment on a report, and ask the admins whom the text names (`@bea`, or `@bea@heddle.test`).
+    """Comment on a report, and ask the admins whom the text names (`@bea`, `@bea@heddle.test`).
 
     Answers what others asked the actor here, up to the comment `body.seen` if that is given; who asked is told. The
     same text within a minute is a repeated request, and is stored once. Raises `InvalidRequest` for a text of which

@@ -38,8 +38,14 @@ def places(heddle: Heddle) -> dict[str, str]:
         "[[call remember {}]]",
         client_tools=[{"name": "remember", "description": "x", "input_schema": {"type": "object"}}],
     )
+    path = f"admin/feedback/{reports[0]['feedback_id']}/comments"
+    own = heddle.call("admin", "POST", path, {"text": "@bea see https://heddle.test/a and the rest"})["comment_id"]
+    gone = heddle.call("admin", "POST", path, {"text": "x"})["comment_id"]
+    heddle.call("admin", "DELETE", f"{path}/{gone}")
+    heddle.call("bea", "POST", path, {"text": "word\n" * 40})
     return {
         "rich": rich,
+        "comment": own,
         "last": str(last),
         "report": reports[0]["feedback_id"],
         "batch": batch,
@@ -185,6 +191,7 @@ SCREENS = {
         "/feedback/?q=label:gone",
         "/feedback/?q=&item={report}",
         "/feedback/?q=&item={report}&pane=report",
+        "/feedback/?q=is:asked&item={report}&pane=report&comment={comment}",
         "/feedback/?q=&item=fb_nothing",
         "/settings/labels/",
         "/threads/{rich}/",
