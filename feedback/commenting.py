@@ -45,13 +45,15 @@ def listed(actor: Actor, feedback_id: str) -> list[Comment]:
 
 def shown(actor: Actor, report: UserFeedback, most: int | None) -> tuple[list[Comment], int]:
     """As `listed`, with those that the actor deleted and can still restore; only the last ones if there are more than
-    `most`, and how many come before them. At most three queries.
+    `most` and none of the others waits for the actor, and how many come before them. At most five queries.
     """
     require_admin(actor)
     rows = _of(report.pk).filter(_is_there_for(actor)).order_by("-pk")
     found = list(rows if most is None else rows[: most + 1])
     if most is None or len(found) <= most:
         return found[::-1], 0
+    if asking(actor.user_id).filter(feedback=report, comment__lte=found[most].pk).exists():
+        return shown(actor, report, None)
     return found[most - 1 :: -1], rows.count() - most
 
 

@@ -251,6 +251,15 @@ def test_of_many_comments_the_last_are_shown_and_all_on_demand(browser_of: Brows
     assert len(client.get(f"{DESK}?q=&item={report.feedback_id}").content) < 60_000
 
 
+def test_a_question_is_shown_however_far_back_it_is(browser_of: Browser, who: People) -> None:
+    report, bea = reports(who.alice, 1)[0], second_admin()
+    comment(who.admin, report, "@bea is it yours?")
+    for number in range(25):
+        comment(who.admin, report, f"comment {number}")
+    page = opened(client_of(bea), report)
+    assert texts(page)[0] == "@bea is it yours?" and "Admin asked you." in page.id("comments").words
+
+
 def test_a_long_comment_is_folded(browser_of: Browser, who: People) -> None:
     report = reports(who.alice, 1)[0]
     comment(who.admin, report, "line\n" * 40)
