@@ -68,6 +68,17 @@ def test_words_of_a_comment_are_shown_as_they_are_and_addresses_are_links(browse
     assert [(each["href"], each["rel"]) for each in said.all("a")] == [("https://example.org/a?b=1&c=2", "nofollow")]
 
 
+def test_ids_in_a_comment_lead_to_what_they_name(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    thread = made[0].thread.thread_id
+    other, url = made[0].feedback_id, f"https://example.org/{made[0].feedback_id}"
+    comment(who.admin, made[1], f"As {other}, in ({thread}). Not <b>{other}x, nor {url}")
+    said = panel(client, made[1]).one("div", class_="said")
+    assert said.text == f"As {other}, in ({thread}). Not <b>{other}x, nor {url}"
+    assert [each["href"] for each in said.all("a")] == [f"{DESK}?q=&item={other}", f"/threads/{thread}/", url]
+    assert get(client, said.all("a")[0]["href"]).id("triage")
+
+
 def test_who_is_asked_finds_it_in_a_view_and_who_asked_is_told_of_the_answer(browser_of: Browser, who: People) -> None:
     report, bea = reports(who.alice, 2)[0], second_admin()
     client, theirs = browser_of("admin"), client_of(bea)
