@@ -18,9 +18,9 @@ from core.errors import InvalidRequest
 from core.sse import give_connection_back
 from feedback import projecting, quoting
 from feedback.label_text import written_labels
-from feedback.models import Reply, UserFeedback
+from feedback.models import Comment, Reply, UserFeedback
 from feedback.querying import Order, Position, matching, parse, row_ids
-from feedback.wire_desk import ExportedOut, QuotedOut
+from feedback.wire_desk import ExportedOut, QuotedOut, SaidOut
 
 Format = Literal["jsonl", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -115,6 +115,8 @@ def _cell(value: Any) -> str:
             return ""
         case bool():
             return str(value).lower()
+        case [dict(), *_]:
+            return neutral("\n".join(f"{said['author']}: {said['text']}" for said in value))
         case list():
             return neutral(", ".join(value))
     return neutral(str(value))
@@ -137,7 +139,8 @@ def _stretches(rows: QuerySet[UserFeedback], order: Order, *, conversation: bool
     for pks in _chunks(rows, order, chain((FIRST,), repeat(chunk))):
         values = {pk: rest for pk, *rest in UserFeedback.objects.filter(pk__in=pks).values_list("pk", *_COLUMNS)}
         found = [pk for pk in pks if pk in values]
-        records = [_record(values[pk]) for pk in found]
+        comments = _comments(found)
+        records = [_record(values[pk], comments[pk]) for pk in found]
         if conversation:
             records = _quoted(found, records)
         give_connection_back()
@@ -172,7 +175,15 @@ def _holds(known: "array[int]", pk: int) -> bool:
     return place < len(known) and known[place] == pk
 
 
-def _record(values: Sequence[Any]) -> ExportedOut:
+def _comments(pks: Sequence[int]) -> dict[int, list[SaidOut]]:
+    found: dict[int, list[SaidOut]] = {pk: [] for pk in pks}
+    rows = Comment.objects.filter(feedback__in=pks, deleted_at=None).order_by("pk")
+    for pk, author, created, text in rows.values_list("feedback_id", "author__email", "created", "text"):
+        found[pk].append(SaidOut(author=author, created=created, text=text))
+    return found
+
+
+def _record(values: Sequence[Any], comments: list[SaidOut]) -> ExportedOut:
     width = len(projecting.FULL_COLUMNS)
     full = projecting.full_record(values[:width])
     beside = dict(zip(_BESIDE, values[width:], strict=True))
@@ -185,5 +196,6 @@ def _record(values: Sequence[Any]) -> ExportedOut:
             **beside,
             "snoozed_until_again": bool(beside["snoozed_until_again"]),
             "public_status": beside["public_status"] or Reply.Status.RECEIVED.value,
+            "comments": comments,
         }
     )

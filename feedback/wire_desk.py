@@ -13,8 +13,8 @@ MOST_TICKED = 5_000
 """Most reports that a bulk takes by id; more need a query."""
 
 
-class ExportedOut(FullFeedbackOut):
-    """A report with its triage data and reply, as exported."""
+class TriagedOut(FullFeedbackOut):
+    """A report with its triage data and reply."""
 
     labels: list[str]
     """The labels of `admin_label`, one by one."""
@@ -36,6 +36,22 @@ class ExportedOut(FullFeedbackOut):
     """When the reply was last changed; null without one."""
 
 
+class SaidOut(Wire):
+    """A comment on an exported report."""
+
+    author: str
+    """Email address of its author."""
+    created: datetime
+    text: str
+
+
+class ExportedOut(TriagedOut):
+    """A report with its triage data, reply and comments, as exported."""
+
+    comments: list[SaidOut]
+    """What admins said to each other about it, oldest first."""
+
+
 class QuotedOut(ExportedOut):
     """`ExportedOut` with the request and the rated answer."""
 
@@ -51,8 +67,8 @@ class QuotedOut(ExportedOut):
     """Names of the tools used for the answer."""
 
 
-class DeskRecordOut(ExportedOut):
-    """`ExportedOut` with its presence lease and version."""
+class DeskRecordOut(TriagedOut):
+    """`TriagedOut` with its presence lease and version."""
 
     lease: str | None
     """Email address of the admin who has the report open; of several, the first."""

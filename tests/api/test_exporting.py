@@ -93,12 +93,19 @@ def test_jsonl_holds_what_the_desk_knows_newest_first(who, api, thread, act, exp
     act(given[1], "label", add=["money", "bags"])
     act(given[1], "own", owner="me")
     act(given[2], "reply", public_reply="Row 12.")
+    said = [data_of(api("admin").post(f"admin/feedback/{given[2]}/comments", {"text": text})) for text in ("a", "b")]
+    gone = data_of(api("admin").post(f"admin/feedback/{given[2]}/comments", {"text": "gone"}))["comment_id"]
+    data_of(api("admin").request("DELETE", f"admin/feedback/{given[2]}/comments/{gone}"))
     found = [json.loads(line) for line in exported().splitlines()]
     assert [each["feedback_id"] for each in found] == given[::-1]
+    comments = [each.pop("comments") for each in found]
+    assert comments == [[{key: each[key] for key in ("author", "created", "text")} for each in said], [], []]
     for each in found:
         record = data_of(api("admin").get(f"admin/feedback/{each['feedback_id']}/triage"))
         assert {key: value for key, value in record.items() if key not in ("lease", "version")} == each
     assert exported().endswith(b"}\n")
+    rows = list(csv.DictReader(io.StringIO(exported(format="csv").decode(), newline="")))
+    assert [row["comments"] for row in rows] == ["admin@heddle.test: a\nadmin@heddle.test: b", "", ""]
 
 
 def test_with_what_was_asked_and_answered(who, api, exported):
