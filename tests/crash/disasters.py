@@ -10,7 +10,7 @@ from roboto.ai import AgentThread
 from tests import live
 from tests.sdk.callers import PATIENCE, run
 
-LONG = "[[words 120]] [[pace 0.1]]"
+LONG = "[[words 120]] [[pace 0.15]]"
 
 
 @contextmanager
