@@ -66,9 +66,11 @@ class Served:
         return str(self.who["tokens"][name])
 
     def manage(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run a management command against this Heddle."""
+        """Run a management command against this Heddle. One that does not end, such as a server, is ended."""
         command = [sys.executable, "manage.py", *arguments]
-        return subprocess.run(command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True)
+        return subprocess.run(
+            command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True, timeout=_AT_MOST
+        )
 
     def start(self, name: str, *command: str) -> None:
         """Start one of its processes, in a group of its own."""
@@ -148,6 +150,8 @@ def _demo(server: Served) -> dict[str, Any]:
     return found
 
 
+_AT_MOST = 300
+"""Seconds that a management command may take."""
 _GATHER = """
 import io, json, django
 django.setup()

@@ -99,7 +99,7 @@ def _hold_the_folder() -> TextIOWrapper:
 
     At startup a server treats running turns as left behind by a crash, so two servers on one folder would steal each
     other's turns. This process and the server process share the lock. After one is killed, the other may take a moment
-    to end, so this tries for two seconds.
+    to end, so this tries for five seconds.
     """
     path = settings.HEDDLE.data_dir / "serving"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -159,4 +159,4 @@ def _seen(name: str, source: Path) -> tuple[str, int, int]:
     return name, found.st_size, found.st_mtime_ns
 
 
-_LOOKS = 20
+_LOOKS = 50
