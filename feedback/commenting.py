@@ -52,7 +52,7 @@ def shown(actor: Actor, report: UserFeedback, most: int | None) -> tuple[list[Co
     found = list(rows if most is None else rows[: most + 1])
     if most is None or len(found) <= most:
         return found[::-1], 0
-    if asking(actor.user_id).filter(feedback=report, comment__lte=found[most].pk).exists():
+    if Mention.waiting_for(actor.user_id).filter(feedback=report, comment__lte=found[most].pk).exists():
         return shown(actor, report, None)
     return found[most - 1 :: -1], rows.count() - most
 
@@ -150,20 +150,15 @@ def version_of(comment: Comment) -> str:
 
 def pending(actor: Actor) -> set[int]:
     """The questions (row ids of mentions) that wait for the actor's answer. One query, of an index."""
-    return set(asking(actor.user_id).values_list("pk", flat=True))
+    return set(Mention.waiting_for(actor.user_id).values_list("pk", flat=True))
 
 
 def waiting(actor: Actor, report_pks: Iterable[int]) -> dict[int, str]:
     """Of these reports (row ids) those whose comments wait for the actor: `asks you`, or `answers you`. One query."""
-    rows = asking(actor.user_id).filter(feedback__in=list(report_pks)).order_by("-is_answer")
+    rows = Mention.waiting_for(actor.user_id).filter(feedback__in=list(report_pks)).order_by("-is_answer")
     return {
         pk: "answers you" if is_answer else "asks you" for pk, is_answer in rows.values_list("feedback", "is_answer")
     }
-
-
-def asking(user_id: int) -> QuerySet[Mention]:
-    """The questions that wait for somebody's answer."""
-    return Mention.objects.filter(person=user_id, is_pending=True, comment__deleted_at=None)
 
 
 def sweep() -> None:

@@ -229,9 +229,10 @@ def refused(
     """
     context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
     item = context.get("item")
+    if part in ("", "comment"):
+        context["comment_at"] = _comment_at(item, form)
     if part:
-        errors = forms.reasons(problem, (), otherwise=part, names=_SAID_AS)
-        return context | {"errors": errors, "comment_at": _comment_at(item, form)}
+        return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_SAID_AS)}
     if item is None:
         return context | {"unsaved": _unsaved(form)}
     if isinstance(problem, Stale):

@@ -1,6 +1,6 @@
 """The buttons of one's own comment. New ones are sent with the report's form (`feedback.pages_desk`)."""
 
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +12,7 @@ from core import bodies
 from core.errors import DomainError
 from feedback import comment_forms
 from feedback.pages_desk import hold_undo, posted, refused
+from feedback.presenting import href
 
 
 @signed_in
@@ -27,6 +28,5 @@ def comments(request: HttpRequest, feedback_id: str) -> HttpResponse:
     hold_undo(request)
     notes.success(request, said)
     to = urlsplit(local(request, form.get("here", ""), otherwise="feedback:desk"))
-    state = {key: value for key, value in parse_qsl(to.query, keep_blank_values=True) if key != "comment"}
-    at = {"comment": form.get("comment_id", "")} if form.get("verb") == "delete" else {}
-    return redirect(f"{to.path}?{urlencode({**state, **at})}")
+    at = form.get("comment_id", "") if form.get("verb") == "delete" else ""
+    return redirect(to.path + href({**dict(parse_qsl(to.query, keep_blank_values=True)), "comment": at}))

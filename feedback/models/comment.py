@@ -58,3 +58,8 @@ class Mention(models.Model):
 
     def __str__(self) -> str:
         return f"{self.person_id} in {self.comment_id}"
+
+    @classmethod
+    def waiting_for(cls, person: int) -> "models.QuerySet[Mention]":
+        """What waits for somebody (row id); a deleted comment asks nobody."""
+        return cls._default_manager.filter(person=person, is_pending=True, comment__deleted_at=None)

@@ -92,8 +92,7 @@ def state(value: str, asking: Asking) -> Q:
         case "edited":
             return _EDITED
         case "asked":
-            mentions = Mention.objects.filter(person=asking.actor.user_id, is_pending=True, comment__deleted_at=None)
-            return beside(mentions, excluding=asking.excluding)
+            return beside(Mention.waiting_for(asking.actor.user_id), excluding=asking.excluding)
     replies = Reply.objects.filter(public_status=Reply.Status.ANSWERED)
     return beside(replies, excluding=asking.excluding)
 

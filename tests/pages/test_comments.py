@@ -209,6 +209,15 @@ def test_a_refused_comment_keeps_its_text_and_says_why_at_its_field(
     assert "20" in page.id(field["aria-describedby"]).words and texts(page) == ["First"]
 
 
+def test_a_new_comment_is_refused_at_its_own_field_while_another_is_edited(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    said = comment(who.admin, report, "First")
+    link = panel(client, report).one("li", id=said.comment_id).one("a", aria_label=True)
+    page = dom(send(client, get(client, DESK + link["href"]), "y" * 20_001), 400)
+    field = page.id("comments").one("textarea", aria_invalid="true")
+    assert field["id"] == "comment" and len(field.text.strip()) == 20_001 and texts(page) == ["First"]
+
+
 def test_a_comment_that_is_gone_keeps_what_was_typed_in_its_form(browser_of: Browser, who: People) -> None:
     """Deleted in another tab: the text stands in the field for a new one, and the reason beside it."""
     report, client = reports(who.alice, 1)[0], browser_of("admin")
