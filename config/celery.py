@@ -5,12 +5,11 @@ import sys
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_postrun, worker_ready
+from celery.signals import setup_logging, worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 import django.conf
-from django.db import close_old_connections
 
 import core.broker
 
@@ -70,8 +69,6 @@ app.conf.update(
     worker_send_task_events=False,
     worker_enable_remote_control=False,
     timezone="UTC",
-    # Celery would close the database after each task. SQLite then reads its whole schema anew for the next one.
-    CELERY_DB_REUSE_MAX=sys.maxsize,
     beat_schedule={
         "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
         "catalogue": {"task": "catalogue.sweep", "schedule": env.sweep_seconds},
@@ -96,12 +93,6 @@ def _leave_the_log(**_: object) -> None:
     """Logging is set up by Django's settings. Without a receiver of this signal, Celery would set the root level, and
     most INFO events would be lost.
     """
-
-
-@task_postrun.connect
-def _tidy_up(**_: object) -> None:
-    """Close a connection that broke, and return one of a pool."""
-    close_old_connections()
 
 
 @worker_ready.connect

@@ -83,7 +83,6 @@ def _database() -> dict[str, Any]:
             "PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=4000"
         ),
     }
-    config["CONN_MAX_AGE"] = None
     return config
 
 

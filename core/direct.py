@@ -11,12 +11,14 @@ from functools import cache, cached_property
 from io import BytesIO
 from typing import Any, NamedTuple, cast
 
+from django.db import close_old_connections
 from django.http import HttpResponse, QueryDict
 from django.http.request import HttpHeaders, UnreadablePostError
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 
 from core.api import HANDED_OVER, Endpoint
+from core.db import in_turn
 from core.logging import request_id_var
 from core.middleware import REQUEST_ID, drain, finished, lets_pass, new_id
 
@@ -76,7 +78,11 @@ def answered(application: Application) -> Application:
     """Wrap the application: requests to endpoints are answered directly if they succeed, with the same response."""
 
     def call(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        response = _answer(environ) if lets_pass(environ) else None
+        response = None
+        if lets_pass(environ):
+            with in_turn():
+                response = _answer(environ)
+                close_old_connections()  # the next one takes over a connection that has just read what all need
         if response is None:
             return application(environ, start_response)
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))

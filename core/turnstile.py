@@ -1,7 +1,8 @@
-"""A fair semaphore: lets a few threads through at a time, in order of arrival."""
+"""Limits on how many threads do something at a time."""
 
 import math
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,3 +51,30 @@ class Turnstile:
                 self._line.popleft().release()
             else:
                 self._free += 1
+
+
+class Courtesy:
+    """`with courtesy.taken():` around work that is faster one at a time if it is short, and mostly is.
+
+    Nobody waits longer than `seconds`, and for work that has taken that long, nobody waits.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._since = 0.0
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Wait for those who are before, but not long."""
+        is_first = self._lock.acquire(blocking=False) or self._lock.acquire(timeout=self._patience())
+        if is_first:
+            self._since = time.monotonic()
+        try:
+            yield
+        finally:
+            if is_first:
+                self._lock.release()
+
+    def _patience(self) -> float:
+        return max(0.0, self._since + self._seconds - time.monotonic())

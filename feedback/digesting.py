@@ -214,8 +214,8 @@ _TURNS = f"""
 _BLOCKS = f"""
     SELECT f.id, b.kind, b.text, CASE WHEN b.kind <> 'tool_result' THEN b.data END, b.outcome, b.tool_use_id
     FROM feedback_userfeedback f JOIN threads_block b ON b.thread_id = f.thread_id
-    WHERE f.id IN ({{pks}}) AND b.idx > coalesce(({_BEGINS}), -1)
-        AND (b.idx <= f.message_sequence_num OR b.kind = 'tool_result' AND b.idx < coalesce(({_ENDS}), 2147483647))
+    WHERE f.id IN ({{pks}}) AND b.idx > coalesce(({_BEGINS}), -1) AND b.idx < coalesce(({_ENDS}), 2147483647)
+        AND (b.idx <= f.message_sequence_num OR b.kind = 'tool_result')
         AND (b.kind IN ('tool_use', 'tool_result') OR b.idx = f.message_sequence_num AND b.kind IN ('text', 'error'))
     ORDER BY f.id, b.idx, b.position
 """  # noqa: S608

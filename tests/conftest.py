@@ -15,12 +15,12 @@ from django.core import signals
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.management import call_command
 from django.db import close_old_connections, connection
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.test.client import ClientHandler, closing_iterator_wrapper
 
 from core import direct
+from core.lending import Borrower
 from core.static import LEFT_OUT
 from tests import caching, live, people
 from tests.on_services import PURE
@@ -111,14 +111,14 @@ def kept_connection() -> Iterator[None]:
     """The end of a request closes no connection that a test is in the middle of: a stream that an earlier test left is
     ended whenever Python collects it.
     """
-    tidy_up = BaseDatabaseWrapper.close_if_unusable_or_obsolete
+    tidy_up = Borrower.close_if_unusable_or_obsolete
 
-    def tidied_up(self: BaseDatabaseWrapper) -> None:
+    def tidied_up(self: Any) -> None:
         if not self.in_atomic_block:
             tidy_up(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BaseDatabaseWrapper, "close_if_unusable_or_obsolete", tidied_up)
+        patch.setattr(Borrower, "close_if_unusable_or_obsolete", tidied_up)
         yield
 
 

@@ -16,6 +16,7 @@ from django.db.backends.utils import debug_transaction
 from psycopg import AsyncConnection, errors
 from psycopg.pq import TransactionStatus
 
+from core.lending import Borrower
 from core.postgres import pipeline
 from core.postgres.pipeline import Bound, Row, Step
 
@@ -26,11 +27,13 @@ _COMMIT, _ROLLBACK = Bound(b"COMMIT"), Bound(b"ROLLBACK")
 _PROBE_SECONDS, _FIRST_SECONDS = 1.0, 5
 
 
-class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
+class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
     """A connection that batches statements."""
 
     takes_along = True
     """Whether sending queries ahead saves time."""
+    takes_turns = False
+    """Others can run while PostgreSQL works."""
     spelled_moment = None
     """The driver takes times as they are."""
 
@@ -41,17 +44,27 @@ class DatabaseWrapper(_Wrapper):  # type: ignore[misc]
         """Statements sent ahead, with their rows; each is used once, and any other statement discards them."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """A connection from the pool, the one returned last. Before the pool is opened, a direct connection is tried.
+        """A connection from the pool. Before the pool is opened, a direct connection is tried.
 
         The pool would retry for ten seconds and report only that it has no connection; a direct connection fails at
-        once with the reason. It would also hand out its connections in turn, so that each request meets a server
-        process whose caches are cold.
+        once with the reason.
         """
-        if (pool := self.pool) is not None:
-            if pool.closed:
-                self.Database.connect(**{"connect_timeout": _FIRST_SECONDS, **conn_params}).close()
-            pool._pool.rotate()  # it takes the leftmost, and returns to the right
+        if (pool := self.pool) is not None and pool.closed:
+            self.Database.connect(**{"connect_timeout": _FIRST_SECONDS, **conn_params}).close()
         return super().get_new_connection(conn_params)
+
+    def _borrowed(self) -> Any:
+        """The connection that was returned last. The pool alone would hand them out in turn, so that each request meets
+        a server process whose caches are cold.
+        """
+        pool = self._connection_pools.get(self.alias)
+        if pool is None or pool.closed:
+            return None
+        pool._pool.rotate()  # it takes the leftmost, and returns to the right
+        found = pool.getconn()
+        if not found.autocommit:
+            found.autocommit = True
+        return found
 
     def _configure_connection(self, connection: Any) -> bool:
         """Compile no queries: PostgreSQL would for a page that might read much, and takes longer than the page.

@@ -3,14 +3,14 @@
 psycopg's cursors can do that too, but each of them takes about as long as a round trip.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from itertools import count, zip_longest
+from select import POLLIN, POLLOUT, poll
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from psycopg import ClientCursor, Connection, errors
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.generators import fetch_many, send
 from psycopg.pq import ExecStatus
 from psycopg.types.numeric import Int2, Int4, Int8
 
@@ -34,6 +34,7 @@ _LIMITS = {Int2: 2**15, Int4: 2**31, Int8: 2**63}
 _MOST_NAMES = 500
 """Maximum number of prepared statements per connection; further ones are planned each time."""
 _BINARY = 1
+_CANCEL_SECONDS = 5.0
 _REFUSED = frozenset({ExecStatus.FATAL_ERROR, ExecStatus.PIPELINE_ABORTED, ExecStatus.BAD_RESPONSE})
 _OUTDATED = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
 """Errors for a plan whose column types have changed, and for one that no longer exists."""
@@ -77,9 +78,11 @@ def run(line: "Connection[Any]", steps: Sequence[Bound]) -> list[list[Row]]:
         for step in steps:
             talk.say(step)
         line.pgconn.pipeline_sync()
-        answers = line.wait(talk.listen())
+        answers = talk.listen()
         line.pgconn.exit_pipeline_mode()
-    except BaseException:
+    except BaseException as problem:
+        if not isinstance(problem, Exception):
+            line.cancel_safe(timeout=_CANCEL_SECONDS)  # an interrupt stops the statement
         line.close()  # its remaining results would be taken for those of the next statement
         raise
     return talk.understood(answers)
@@ -114,25 +117,35 @@ class _Talk:
         is_full = len(self._known.names) + len(self._new) >= _MOST_NAMES
         return b"heddle_%d" % next(self._known.numbers) if self._may_prepare and not is_full else b""
 
-    def listen(self) -> Generator[Any, Any, list[Any]]:
-        """All results, through psycopg's wait loop, so that an interrupt stops the statement.
+    def listen(self) -> list[Any]:
+        """All results. The last one is the sync; before it there may be one more than there are statements: a foreign
+        key that is found broken only when the transaction ends.
 
-        The last one is the sync. Before it there may be one more than there are statements: a foreign key that is found
-        broken only when the transaction ends.
+        psycopg's generators and its loop for them would take a fifth of the trip.
         """
-        yield from send(self._wire)
+        wire, ready = self._wire, poll()
+        ready.register(wire.socket, POLLIN | POLLOUT)
+        while wire.flush():  # not all of it could be sent; PostgreSQL may wait until its first answers are read
+            ready.poll()
+            wire.consume_input()
+        ready.modify(wire.socket, POLLIN)
         answers: list[Any] = []
-        while not answers or answers[-1][0].status != ExecStatus.PIPELINE_SYNC:
-            told = yield from fetch_many(self._wire)
-            if not told:
+        is_between = False
+        while not answers or answers[-1].status != ExecStatus.PIPELINE_SYNC:
+            while wire.is_busy():  # `get_result` would wait without letting other threads run
+                ready.poll()
+                wire.consume_input()
+            if (answer := wire.get_result()) is not None:
+                answers.append(answer)
+            elif is_between:
                 raise errors.OperationalError("the connection to PostgreSQL broke before it answered")
-            answers.append(told)
+            is_between = answer is None
         return answers
 
     def understood(self, answers: Sequence[Any]) -> list[list[Row]]:
         """The rows of each statement; raises for the first that failed."""
         rows = []
-        for key, (answer,) in zip_longest(self._asked, answers[:-1]):
+        for key, answer in zip_longest(self._asked, answers[:-1]):
             if answer.status in _REFUSED:
                 refusal = errors.error_from_result(answer, encoding="utf-8")
                 if isinstance(refusal, _OUTDATED):

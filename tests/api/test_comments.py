@@ -332,7 +332,7 @@ def test_a_change_while_the_report_is_indexed_is_indexed_too(admin, who, report,
 
     other = threading.Thread(target=act)
     other.start()
-    digesting.catch_up()
+    digesting.digest()
     other.join()
     digesting.catch_up()
     assert ids_of(admin, "rounding") == []

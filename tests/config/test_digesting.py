@@ -64,3 +64,20 @@ def test_an_answer_that_the_index_cannot_hold_keeps_no_other_from_being_looked_a
     ]
     [said] = [each for each in caplog.records if each.message == "digest.passed_by"]
     assert said.feedback_id == report.feedback_id
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="counts SQLite's steps")
+def test_a_report_takes_as_many_steps_however_much_was_said_after_it(who):
+    """Ratings wait meanwhile: in a thread of 10,000 messages a batch once took two seconds."""
+
+    def steps(length):
+        make.rating(who.alice, make.conversation(who.alice, length), 1)
+        taken = []
+        connection.connection.set_progress_handler(lambda: taken.append(1) and 0, 20)
+        assert digesting.digest() == 1
+        connection.connection.set_progress_handler(None, 0)
+        return len(taken)
+
+    steps(4)  # the first one also compiles
+    assert steps(1000) < steps(4) * 1.2

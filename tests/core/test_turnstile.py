@@ -4,7 +4,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from core.turnstile import Turnstile
+from core.turnstile import Courtesy, Turnstile
 
 
 def test_never_more_than_its_width_are_inside_and_an_accident_gives_the_place_back() -> None:
@@ -46,3 +46,45 @@ def test_whoever_came_first_is_first() -> None:
     for thread in threads:
         thread.join()
     assert order == [*range(10), "back"]
+
+
+def test_short_work_is_done_one_at_a_time() -> None:
+    courtesy, lock, inside, most = Courtesy(5), threading.Lock(), [0], [0]
+
+    def work(number: int) -> None:
+        with courtesy.taken():
+            with lock:
+                inside[0] += 1
+                most[0] = max(most[0], inside[0])
+            time.sleep(0.002)
+            with lock:
+                inside[0] -= 1
+            if number % 5 == 0:
+                raise ValueError(number)
+
+    with ThreadPoolExecutor(8) as pool:
+        done = [pool.submit(work, number) for number in range(24)]
+    assert sum(each.exception() is not None for each in done) == 5
+    assert most == [1]
+
+
+def test_nobody_waits_for_work_that_takes_long() -> None:
+    courtesy, ends, is_done = Courtesy(0.02), threading.Event(), threading.Event()
+
+    def work_long() -> None:
+        with courtesy.taken():
+            ends.wait(10)
+        is_done.set()
+
+    long = threading.Thread(target=work_long)
+    long.start()
+    while not courtesy._lock.locked():
+        time.sleep(0.001)
+    for _ in range(3):
+        with courtesy.taken():
+            assert not is_done.is_set()
+    assert courtesy._patience() == 0
+    ends.set()
+    long.join()
+    with courtesy.taken():
+        assert courtesy._lock.locked()
