@@ -19,8 +19,8 @@ from catalogue.worlds.playing import Played, play
 from core import ids
 from core.actor import Actor
 from core.canonical import fingerprint, size_of
+from core.db import give_connection_back
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound, ToolFailed
-from core.sse import give_connection_back
 
 
 def validate(tool: Tool, body: ValidateIn) -> ValidatedOut:

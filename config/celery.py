@@ -5,13 +5,14 @@ import sys
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_ready
+from celery.signals import setup_logging, task_postrun, worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 import django.conf
 
 import core.broker
+from core.db import give_connection_back
 
 env = django.conf.settings.HEDDLE
 
@@ -93,6 +94,12 @@ def _leave_the_log(**_: object) -> None:
     """Logging is set up by Django's settings. Without a receiver of this signal, Celery would set the root level, and
     most INFO events would be lost.
     """
+
+
+@task_postrun.connect
+def _tidy_up(**_: object) -> None:
+    """Give the connection back, as Celery does only in a worker process of its own."""
+    give_connection_back()
 
 
 @worker_ready.connect

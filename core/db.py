@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from django.conf import settings
 from django.core import signals
 from django.core.cache import close_caches
-from django.db import DatabaseError, close_old_connections, connection, models, reset_queries
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    close_old_connections,
+    connection,
+    connections,
+    models,
+    reset_queries,
+)
 from django.db.models import QuerySet
 
 from core.errors import DomainError
@@ -58,13 +66,26 @@ def _takes_turns() -> bool:
     return bool(ours.takes_turns)
 
 
+def give_connection_back(**_: object) -> None:
+    """Let another thread have this one's connection, after a request and before waiting: a few event streams would
+    otherwise hold all of them.
+
+    As Django's `close_old_connections`, which also looks for other databases: four times as long.
+    """
+    ours = connections[DEFAULT_DB_ALIAS]
+    if not ours.in_atomic_block:
+        ours.close_if_unusable_or_obsolete()
+
+
 def tidy_once() -> None:
-    """Let requests tidy up connections only at their end. Called once when Django is ready.
+    """Let requests give their connection back only at their end. Called once when Django is ready.
 
     Django does it at their beginning, too, where nothing has happened since. It also forgets logged queries, which only
     exist with DEBUG.
     """
     signals.request_started.disconnect(close_old_connections)
+    signals.request_finished.disconnect(close_old_connections)
+    signals.request_finished.connect(give_connection_back)
     signals.request_finished.disconnect(close_caches)  # neither kind of cache here has anything to close
     if not settings.DEBUG:
         signals.request_started.disconnect(reset_queries)

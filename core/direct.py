@@ -11,14 +11,13 @@ from functools import cache, cached_property
 from io import BytesIO
 from typing import Any, NamedTuple, cast
 
-from django.db import close_old_connections
 from django.http import HttpResponse, QueryDict
 from django.http.request import HttpHeaders, UnreadablePostError
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls.resolvers import RoutePattern
 
 from core.api import HANDED_OVER, Endpoint
-from core.db import in_turn
+from core.db import give_connection_back, in_turn
 from core.logging import request_id_var
 from core.middleware import REQUEST_ID, drain, finished, lets_pass, new_id
 
@@ -82,7 +81,7 @@ def answered(application: Application) -> Application:
         if lets_pass(environ):
             with in_turn():
                 response = _answer(environ)
-                close_old_connections()  # the next one takes over a connection that has just read what all need
+                give_connection_back()  # the next one takes it over, with what both read in its cache
         if response is None:
             return application(environ, start_response)
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))

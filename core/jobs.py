@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from celery import current_app
-from django.db import InterfaceError, OperationalError, close_old_connections, transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from core.db import log_refused, replace_dead_connections
 
@@ -28,7 +28,6 @@ def enqueue(task: str, row_id: int) -> None:
 @contextmanager
 def periodical(task: str) -> Iterator[None]:
     """Wrap a periodic task: an unreachable database is logged as a warning, because beat runs the task again soon."""
-    close_old_connections()
     try:
         yield
     except (OperationalError, InterfaceError) as problem:

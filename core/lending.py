@@ -18,18 +18,20 @@ class Borrower:
         """A driver connection: a borrowed one, or a new one."""
         return self._borrowed() or super().get_new_connection(conn_params)  # type: ignore[misc]
 
-    def connect(self: Any) -> None:
+    def ensure_connection(self: Any) -> None:
         """As Django's, which takes as long as a query by key: it works out each time how a connection would be made.
 
         Only the first time is Django's, which also keeps some of that on this object.
         """
-        found = self._borrowed() if self._has_connected else None
+        if self.connection is not None:
+            return
+        found = self._borrowed() if self._has_connected and not self.in_atomic_block else None
         if found is None:
-            super().connect()  # type: ignore[misc]
+            super().ensure_connection()  # type: ignore[misc]
             self._has_connected = True
             return
         self.connection, self.autocommit = found, True
-        self.in_atomic_block = self.needs_rollback = self.closed_in_transaction = self.errors_occurred = False
+        self.needs_rollback = self.closed_in_transaction = self.errors_occurred = False
         self.savepoint_ids, self.atomic_blocks, self.run_on_commit = list[Any](), list[Any](), list[Any]()
         self.health_check_done, self.close_at = True, 0.0
 

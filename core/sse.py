@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import connection
 from django.http import StreamingHttpResponse
 
 from core import notices
+from core.db import give_connection_back
 from core.turnstile import Turnstile
 
 HEARTBEAT_SECONDS = 15.0
@@ -101,9 +101,3 @@ def look() -> Iterator[None]:
             yield
         finally:
             give_connection_back()
-
-
-def give_connection_back() -> None:
-    """Return the database connection to the pool before waiting; otherwise a few readers would hold all of them."""
-    if not connection.in_atomic_block:
-        connection.close()

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from core import bodies, ids
 from core.actor import Actor
+from core.db import give_connection_back
 from core.errors import InvalidRequest
-from core.sse import give_connection_back
 from feedback import projecting, quoting
 from feedback.label_text import written_labels
 from feedback.models import Comment, Reply, UserFeedback

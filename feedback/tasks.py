@@ -1,7 +1,6 @@
 """Queue tasks: each takes an id, calls a function, and leaves the result in the row."""
 
 from celery import shared_task
-from django.db import close_old_connections
 
 from core import jobs
 from feedback import bulk, digesting, sweeping
@@ -13,7 +12,6 @@ from feedback.webhooks import outbox, sending
 @shared_task(name="feedback.bulk", ignore_result=True)
 def advance_bulk(bulk_id: int) -> None:
     """Run a bulk to its end."""
-    close_old_connections()
     bulk.advance(bulk_id)
 
 
@@ -28,14 +26,12 @@ def digest() -> None:
 @shared_task(name="feedback.settle", ignore_result=True)
 def settle(event_id: int) -> None:
     """Turn a due event into deliveries."""
-    close_old_connections()
     outbox.settle(event_id)
 
 
 @shared_task(name="feedback.deliver", ignore_result=True)
 def deliver(endpoint_id: int) -> None:
     """Send a webhook its due messages."""
-    close_old_connections()
     sending.deliver(endpoint_id)
 
 

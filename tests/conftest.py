@@ -11,16 +11,14 @@ from typing import Any
 import pydantic_ai.models
 import pytest
 from django.conf import settings as django_settings
-from django.core import signals
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.management import call_command
-from django.db import close_old_connections, connection
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.test.client import ClientHandler, closing_iterator_wrapper
 
 from core import direct
-from core.lending import Borrower
 from core.static import LEFT_OUT
 from tests import caching, live, people
 from tests.on_services import PURE
@@ -106,22 +104,6 @@ def static_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def kept_connection() -> Iterator[None]:
-    """The end of a request closes no connection that a test is in the middle of: a stream that an earlier test left is
-    ended whenever Python collects it.
-    """
-    tidy_up = Borrower.close_if_unusable_or_obsolete
-
-    def tidied_up(self: Any) -> None:
-        if not self.in_atomic_block:
-            tidy_up(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Borrower, "close_if_unusable_or_obsolete", tidied_up)
-        yield
-
-
 @pytest.fixture(autouse=True)
 def empty_cache() -> None:
     """Forget cached counts and figures of the test before: no transaction rolls them back."""
@@ -151,9 +133,7 @@ class Served(ClientHandler):
         if answer.streaming:
             answer.streaming_content = closing_iterator_wrapper(answer.streaming_content, answer.close)
             return answer
-        signals.request_finished.disconnect(close_old_connections)  # like Django's: a test goes on with its connection
         answer.close()
-        signals.request_finished.connect(close_old_connections)
         return answer
 
 

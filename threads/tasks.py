@@ -1,7 +1,6 @@
 """Celery tasks: each takes an id and calls a function, which stores the outcome in the row."""
 
 from celery import shared_task
-from django.db import close_old_connections
 
 from core import jobs
 from threads import indexing
@@ -11,7 +10,6 @@ from threads.runner import claims, loop
 @shared_task(name="threads.advance", ignore_result=True)
 def advance(turn_id: int) -> None:
     """Advance a turn as far as possible."""
-    close_old_connections()
     loop.advance(turn_id)
 
 

@@ -152,7 +152,7 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
         """Return the connection, or really close it: one that is in a transaction, had an error, or is one too many."""
         idle = _idle[self.settings_dict["NAME"]]
         try:
-            if self.errors_occurred or not self.get_autocommit() or self.is_in_transaction or len(idle) >= _MOST_IDLE:
+            if self.errors_occurred or not self.autocommit or self.is_in_transaction or len(idle) >= _MOST_IDLE:
                 super()._close()
             else:
                 idle.append(self.connection)

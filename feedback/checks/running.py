@@ -24,6 +24,7 @@ from accounts.rights import Right, require_admin
 from core import ids, sse
 from core.actor import Actor
 from core.canonical import fingerprint
+from core.db import give_connection_back
 from core.errors import DomainError, InvalidRequest, NotFound, Unauthorized
 from feedback.checks import judging
 from feedback.checks.wire import MOST_RUNS, RunIn
@@ -123,7 +124,7 @@ def wait_for(actor: Actor, batch_id: str, seconds: float) -> None:
     with sse.place() as may_wait:
         until = monotonic() + (seconds if may_wait else 0)
         while batch_for(actor, batch_id).ended_at is None and monotonic() < until:
-            sse.give_connection_back()
+            give_connection_back()
             sleep(_LOOK_SECONDS)
             come_by()
 

@@ -3,7 +3,7 @@
 import random
 import time
 
-from core.sse import give_connection_back
+from core.db import give_connection_back
 from threads.profiles import Profile
 from threads.runner.providers.events import Broken
 from threads.transcript import Fence

@@ -16,10 +16,9 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from core import heap, ids
-from core.db import log_refused, replace_dead_connections
+from core.db import give_connection_back, log_refused, replace_dead_connections
 from core.errors import InvalidRequest
 from core.prepared import PreparedRow, PreparedUpdate
-from core.sse import give_connection_back
 from core.storable import storable
 from threads import reading, transcript
 from threads.content import BlockDict, MessageSnapshot, error, text
