@@ -43,6 +43,10 @@ class House:
         """An API client of a platform admin."""
         return Caller(self.served.port, token=self.filled["people"]["admin"]["token"])
 
+    def desk(self) -> Caller:
+        """A signed-in browser client of the platform admin."""
+        return Caller(self.served.port, cookie=self.filled["people"]["admin"]["cookie"])
+
     def browser(self, encoding: str = "") -> Caller:
         """A signed-in browser client of Alice."""
         return Caller(self.served.port, cookie=self.cookie, encoding=encoding)

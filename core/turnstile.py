@@ -56,25 +56,55 @@ class Turnstile:
 class Courtesy:
     """`with courtesy.taken():` around work that is faster one at a time if it is short, and mostly is.
 
-    Nobody waits longer than `seconds`, and for work that has taken that long, nobody waits.
+    Work that takes longer than `seconds` is left to itself: the next one begins beside it, and then those behind that
+    one wait for it alone.
     """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._lock = threading.Lock()
-        self._since = 0.0
+        self._turn = _Turn()
+        self._replacing = threading.Lock()
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Wait for those who are before, but not long."""
-        is_first = self._lock.acquire(blocking=False) or self._lock.acquire(timeout=self._patience())
-        if is_first:
-            self._since = time.monotonic()
+        """Wait for the others, but for none of them long."""
+        turn = self._entered()
         try:
             yield
         finally:
-            if is_first:
-                self._lock.release()
+            turn.since = math.inf
+            turn.lock.release()
 
-    def _patience(self) -> float:
-        return max(0.0, self._since + self._seconds - time.monotonic())
+    def _entered(self) -> "_Turn":
+        while True:
+            turn = self._turn
+            if turn.lock.acquire(blocking=False) or turn.lock.acquire(timeout=self._patience(turn)):
+                if turn is self._turn:
+                    turn.since = time.monotonic()
+                    return turn
+                turn.lock.release()  # of one that was left to itself and has ended
+            elif mine := self._replaced(turn):
+                return mine
+
+    def _replaced(self, turn: "_Turn") -> "_Turn | None":
+        with self._replacing:
+            if turn is not self._turn:
+                return None
+            mine = _Turn()
+            mine.lock.acquire()
+            mine.since = time.monotonic()
+            self._turn = mine
+            return mine
+
+    def _patience(self, turn: "_Turn") -> float:
+        return min(self._seconds, max(0.0, turn.since + self._seconds - time.monotonic()))
+
+
+class _Turn:
+    """A lock, and since when it is held; infinite while nobody has noted that yet."""
+
+    __slots__ = ("lock", "since")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.since = math.inf

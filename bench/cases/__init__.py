@@ -1,3 +1,3 @@
 """The benchmarks by topic. Importing a module registers its benchmarks, in output order."""
 
-from bench.cases import reading, rating, talking, cataloguing, starting, reading_along, desk  # noqa: F401, I001
+from bench.cases import reading, rating, talking, cataloguing, starting, reading_along, desk, pages  # noqa: F401, I001

@@ -19,7 +19,7 @@ _QUERIES = {
 }
 
 
-def _filled(house: House, size: int) -> None:
+def filled(house: House, size: int) -> None:
     """Load varied reports, in addition to the simple ones of every instance."""
     rows = house.sql()
     [(found,)] = rows.all("SELECT count(*) FROM feedback_userfeedback WHERE key LIKE 'seedr%'")
@@ -32,7 +32,7 @@ def _filled(house: House, size: int) -> None:
 
 def _asking(size: int, path: str) -> Measure:
     def measure(house: House) -> Measured:
-        _filled(house, size)
+        filled(house, size)
         return p50_in_views(house, house.admin().prepared("GET", path), rounds=8, calls=4)
 
     return measure
@@ -40,7 +40,7 @@ def _asking(size: int, path: str) -> Measure:
 
 def _similar(size: int) -> Measure:
     def measure(house: House) -> Measured:
-        _filled(house, size)
+        filled(house, size)
         admin = house.admin()
         newest = admin.call("GET", f"{_LIST}?limit=1")["items"][0]["feedback_id"]
         return p50_in_views(house, admin.prepared("GET", f"{_LIST}/{newest}/similar"), rounds=8, calls=4)

@@ -68,23 +68,31 @@ def test_short_work_is_done_one_at_a_time() -> None:
     assert most == [1]
 
 
-def test_nobody_waits_for_work_that_takes_long() -> None:
-    courtesy, ends, is_done = Courtesy(0.02), threading.Event(), threading.Event()
+def test_long_work_is_left_to_itself_and_the_short_that_follows_is_done_one_at_a_time() -> None:
+    courtesy, ends, began = Courtesy(0.5), threading.Event(), threading.Event()
+    lock, inside, most = threading.Lock(), [0], [0]
 
     def work_long() -> None:
         with courtesy.taken():
+            began.set()
             ends.wait(10)
-        is_done.set()
+
+    def work(number: int) -> None:
+        with courtesy.taken():
+            with lock:
+                inside[0] += 1
+                most[0] = max(most[0], inside[0])
+            time.sleep(0.0005)
+            with lock:
+                inside[0] -= 1
 
     long = threading.Thread(target=work_long)
     long.start()
-    while not courtesy._lock.locked():
-        time.sleep(0.001)
-    for _ in range(3):
-        with courtesy.taken():
-            assert not is_done.is_set()
-    assert courtesy._patience() == 0
+    began.wait(10)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(40)))
+    assert long.is_alive() and most == [1]
     ends.set()
     long.join()
-    with courtesy.taken():
-        assert courtesy._lock.locked()
+    work(0)
+    assert (inside, most) == ([0], [1])

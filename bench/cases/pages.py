@@ -1,0 +1,110 @@
+"""The pages of the desk with 100,000 reports: what a person waits for. Last, because it loads the reports first."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from statistics import median, quantiles
+
+from playwright.sync_api import Error, Page, sync_playwright
+
+from bench.cases.desk import filled
+from bench.figures import Measured, figure
+from bench.houses import House
+from bench.rounds import p50_alone
+from tests.e2e.conftest import CHROMIUM, FLAGS
+
+_MANY, _MOST = 100_000, 1_000_000
+_DESK = "/feedback/?q=is:open"
+_TIMES = 20 if os.environ.get("BENCH_QUICK") else 60
+_WATCH = """() => {
+    window.painted = [];
+    const item = () => new URLSearchParams(location.search).get("item");
+    addEventListener("keydown", () => {
+        const [before, pressed] = [item(), performance.now()];
+        const look = () => {
+            if (item() === before) return requestAnimationFrame(look);
+            const painted = new MessageChannel();
+            painted.port1.onmessage = () => window.painted.push(performance.now() - pressed);
+            painted.port2.postMessage(0);
+        };
+        requestAnimationFrame(look);
+    }, true);
+}"""
+"""Notes how long each key takes until the next report is painted: a message sent in a frame arrives after its paint."""
+
+
+@figure("desk page, 100,000 reports, p50", at_most=150)
+def desk(house: House) -> Measured:
+    return _page(house, _MANY, "/feedback/")
+
+
+@figure("desk page, 1,000,000 reports, p50", floor="of 100,000", at_most=1.5, is_slow=True)
+def desk_of_many(house: House) -> Measured:
+    few = _page(house, _MANY, "/feedback/")
+    return Measured(_page(house, _MOST, "/feedback/").value, "ms", few.value)
+
+
+@figure("desk page, 100,000 reports, HTML", at_most=60)
+def desk_bytes(house: House) -> Measured:
+    filled(house, _MANY)
+    return Measured(len(house.desk().prepared("GET", "/feedback/")()) / 1000, "kB")
+
+
+@figure("resolve with e at the desk, round trip, p95", at_most=80)
+def action(house: House) -> Measured:
+    with _desk(house) as page:
+        return Measured(quantiles(islice(_resolved(page), _TIMES), n=20)[-1], "ms")
+
+
+@figure("the next report is painted after j, p50", at_most=50)
+def next_report(house: House) -> Measured:
+    with _desk(house) as page:
+        page.evaluate(_WATCH)
+        for _ in range(_TIMES):
+            _opens_another(page, "j")
+        page.wait_for_function(f"window.painted.length === {_TIMES}")
+        return Measured(median(page.evaluate("window.painted")), "ms")
+
+
+def _page(house: House, reports: int, path: str) -> Measured:
+    filled(house, reports)
+    return p50_alone(house.desk().prepared("GET", path))
+
+
+@contextmanager
+def _desk(house: House) -> Iterator[Page]:
+    """The desk in a browser, with a report open and the next one fetched ahead."""
+    filled(house, _MANY)
+    if not CHROMIUM:
+        raise RuntimeError("Chromium was not found")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            context = browser.new_context(base_url=house.served.url, viewport={"width": 1440, "height": 900})
+            cookie = house.filled["people"]["admin"]["cookie"]
+            context.add_cookies([{"name": "sessionid", "value": cookie, "url": house.served.url}])
+            page = context.new_page()
+            page.goto(_DESK, wait_until="networkidle")
+            _opens_another(page, "j")
+            yield page
+        except Error as problem:
+            raise RuntimeError(problem.message) from None
+        finally:
+            browser.close()
+
+
+def _resolved(page: Page) -> Iterator[float]:
+    """Resolve one report after the other; yields the milliseconds of each request."""
+    while True:
+        with page.expect_event("requestfinished", lambda request: request.method == "POST") as sent:
+            _opens_another(page, "e")
+        yield sent.value.timing["responseEnd"]
+
+
+def _opens_another(page: Page, key: str) -> None:
+    """Press a key and read for a moment, as a person would."""
+    before = page.url
+    page.keyboard.press(key)
+    page.wait_for_url(lambda url: url != before)
+    page.wait_for_timeout(150)
