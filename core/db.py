@@ -72,9 +72,7 @@ def give_connection_back(**_: object) -> None:
 
     As Django's `close_old_connections`, which also looks for other databases: four times as long.
     """
-    ours = connections[DEFAULT_DB_ALIAS]
-    if not ours.in_atomic_block:
-        ours.close_if_unusable_or_obsolete()
+    connections[DEFAULT_DB_ALIAS].close_if_unusable_or_obsolete()
 
 
 def tidy_once() -> None:
