@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import pairwise
 from unicodedata import normalize
 
@@ -33,6 +34,8 @@ _GRAMMAR = re.compile("[\u3041-\u3096]")
 """Hiragana, in which Japanese writes endings and particles; what a note is about is in its other letters."""
 _LETTERS = 2
 """Shorter words say nothing; in scripts without spaces, as many letters are compared as one word."""
+_SHORT = 1_000
+"""Characters of notes whose words are kept for the next comparison: almost all are shorter."""
 _SNOOZED = 500
 """So many snoozed reports a new one is compared with in any case; of older ones, with those that an index finds."""
 _FEW = 1000
@@ -214,17 +217,29 @@ def facts_of(pks: Iterable[int]) -> dict[int, Facts]:
         "pk", "created", "org_id", "thread_id", "resolved", "sentiment", "category_bits", "notes", "answer__error_code"
     )
     return {
-        pk: Facts(pk, created, org, thread, resolved, sentiment, bits, _words(notes), error or "", tools.get(pk, {}))
+        pk: Facts(
+            pk, created, org, thread, resolved, sentiment, bits, _words(notes or ""), error or "", tools.get(pk, {})
+        )
         for pk, created, org, thread, resolved, sentiment, bits, notes, error in rows
     }
 
 
-def _words(notes: str | None) -> dict[str, str]:
+def _words(notes: str) -> dict[str, str]:
+    """`_words_of`, known of recent notes: whoever goes through the reports compares with the same ones again."""
+    return _known_words(notes) if len(notes) <= _SHORT else _words_of(notes)
+
+
+@lru_cache(maxsize=1024)
+def _known_words(notes: str) -> dict[str, str]:
+    return _words_of(notes)
+
+
+def _words_of(notes: str) -> dict[str, str]:
     """The words by which notes are compared, as `Facts.words`. In scripts without spaces, whose words have no visible
     ends, each two letters in a row are one.
     """
     found: dict[str, str] = {}
-    for written in fulltext.split(normalize("NFC", notes or "")):
+    for written in fulltext.split(normalize("NFC", notes)):
         parts = fulltext.plain(written).split()
         found |= {word: word if parts[1:] else written for word in parts if len(word) > _LETTERS and word not in _STOP}
         found |= {one + other: one + other for one, other in pairwise(parts) if len(one + other) == _LETTERS}

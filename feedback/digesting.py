@@ -219,13 +219,12 @@ _BLOCKS = f"""
         AND (b.kind IN ('tool_use', 'tool_result') OR b.idx = f.message_sequence_num AND b.kind IN ('text', 'error'))
     ORDER BY f.id, b.idx, b.position
 """  # noqa: S608
-_IS_OVER = ~Exists(Turn.objects.filter(thread=OuterRef("feedback__thread"), state__in=OPEN_TURN)) | Exists(
-    Message.objects.filter(
-        thread=OuterRef("feedback__thread"),
-        role=Message.Role.USER,
-        idx__gt=OuterRef("feedback__message_sequence_num"),
-    )
+_OPEN_TURNS = Turn.objects.filter(thread=OuterRef("thread"), state__in=OPEN_TURN)
+_REQUESTS_SINCE = Message.objects.filter(
+    thread=OuterRef("thread"), role=Message.Role.USER, idx__gt=OuterRef("message_sequence_num")
 )
+# Not a join: SQLite would begin it with all reports, and look for each whether it waits.
+_IS_OVER = Exists(UserFeedback.objects.filter(pk=OuterRef("pk")).filter(~Exists(_OPEN_TURNS) | Exists(_REQUESTS_SINCE)))
 _WAITING = Undigested.objects.filter(~Exists(RatedAnswer.objects.filter(pk=OuterRef("pk"))) | _IS_OVER)
 """New reports, and those that were digested during a turn that has ended since."""
 _ANY_WAITING = Prepared(lambda: _WAITING.values_list("pk")[:1])

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from itertools import islice
 from statistics import median, quantiles
 
-from playwright.sync_api import Error, Page, sync_playwright
+from playwright.sync_api import Error, Page, Request, sync_playwright
 
 from bench.cases.desk import filled
 from bench.figures import Measured, figure
@@ -95,11 +95,16 @@ def _desk(house: House) -> Iterator[Page]:
 
 
 def _resolved(page: Page) -> Iterator[float]:
-    """Resolve one report after the other; yields the milliseconds of each request."""
+    """Resolve one report after the other; yields the milliseconds until the next one is there."""
     while True:
-        with page.expect_event("requestfinished", lambda request: request.method == "POST") as sent:
+        with page.expect_event("requestfinished", _is_of_the_next) as answered:
             _opens_another(page, "e")
-        yield sent.value.timing["responseEnd"]
+        last, first = answered.value.timing, answered.value.redirected_from.timing
+        yield last["startTime"] + last["responseEnd"] - first["startTime"]
+
+
+def _is_of_the_next(request: Request) -> bool:
+    return request.redirected_from is not None and request.redirected_from.method == "POST"
 
 
 def _opens_another(page: Page, key: str) -> None:
