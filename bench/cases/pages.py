@@ -95,16 +95,19 @@ def _desk(house: House) -> Iterator[Page]:
 
 
 def _resolved(page: Page) -> Iterator[float]:
-    """Resolve one report after the other; yields the milliseconds until the next one is there."""
+    """Resolve one report after the other; yields the milliseconds until the page with the next one is there."""
     while True:
-        with page.expect_event("requestfinished", _is_of_the_next) as answered:
+        with page.expect_event("requestfinished", lambda request: bool(_asked(request))) as answered:
             _opens_another(page, "e")
-        last, first = answered.value.timing, answered.value.redirected_from.timing
-        yield last["startTime"] + last["responseEnd"] - first["startTime"]
+        last, first = answered.value, _asked(answered.value)
+        assert first is not None
+        yield last.timing["startTime"] + last.timing["responseEnd"] - first.timing["startTime"]
 
 
-def _is_of_the_next(request: Request) -> bool:
-    return request.redirected_from is not None and request.redirected_from.method == "POST"
+def _asked(request: Request) -> Request | None:
+    """The form that this request is the redirect of."""
+    form = request.redirected_from
+    return form if form and form.method == "POST" else None
 
 
 def _opens_another(page: Page, key: str) -> None:
@@ -112,4 +115,4 @@ def _opens_another(page: Page, key: str) -> None:
     before = page.url
     page.keyboard.press(key)
     page.wait_for_url(lambda url: url != before)
-    page.wait_for_timeout(150)
+    page.wait_for_timeout(500)

@@ -206,3 +206,33 @@ def test_everything_asked_for_is_locked(name):
         for each in re.findall(r"^([a-z0-9_.-]+)(?:\[[^\]]*\])?==", locked, re.M)
     }
     assert wanted - {"-r", "-c"} - names == set()
+
+
+def test_no_selector_makes_the_browser_look_at_everything_again():
+    """What follows a `:has()` names an element, a class, an id or an attribute, and `* + *` is written otherwise: each
+    key at the desk would otherwise compute the style of the whole page, instead of what it touches.
+    """
+    seen = 0
+    for sheet in sorted((ROOT / "static/css").rglob("*.css")):
+        rules = re.sub(r"/\*.*?\*/", "", sheet.read_text(), flags=re.DOTALL)
+        for heading in re.findall(r"([^{};]+)\{", rules):
+            for selector in [] if "@" in heading else split_outside_brackets(heading.strip(), ","):
+                *before, last = split_outside_brackets(selector, " >+~")
+                assert "* + *" not in selector, (sheet.name, selector)
+                if any(":has(" in each for each in before):
+                    seen += 1
+                    named = re.sub(r":not\([^()]*\)|:where\(.*\)", "", last)
+                    assert re.search(r"^[a-z]|[.#\[]|:is\([a-z.#\[]", named), (sheet.name, selector)
+    assert seen > 10
+
+
+def split_outside_brackets(text, separators):
+    """The parts of a selector between any of these, without empty ones."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([") - (letter in ")]")
+        if depth == 0 and letter in separators:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
