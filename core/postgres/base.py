@@ -61,7 +61,8 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
         if pool is None or pool.closed:
             return None
         pool._pool.rotate()  # it takes the leftmost, and returns to the right
-        found = pool.getconn()
+        with self.wrap_database_errors:
+            found = pool.getconn()
         if not found.autocommit:
             found.autocommit = True
         return found

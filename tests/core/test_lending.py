@@ -8,13 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psycopg_pool
 import pytest
 from celery import signals
 from celery.fixups.django import DjangoWorkerFixup
 from django.core.signals import request_finished
-from django.db import IntegrityError, ProgrammingError, connection, connections, transaction
+from django.db import IntegrityError, OperationalError, ProgrammingError, connection, connections, transaction
 
+from accounts.models import Org
 from config.celery import app
+from core.prepared import Prepared, together
 from core.sqlite import base as sqlite
 
 app.loader.import_default_modules()
@@ -172,3 +175,25 @@ def test_a_pool_lends_the_connection_that_was_returned_last_and_outside_a_transa
         connection.close()
 
     on_a_thread(work)
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has no pool")
+def test_a_pool_that_has_none_left_is_a_database_that_is_unavailable(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left() -> None:
+        raise psycopg_pool.PoolTimeout("couldn't get a connection")
+
+    def work() -> None:
+        for _ in range(2):  # also on a thread that had one before
+            connection.ensure_connection()
+            connection.close()
+            with monkeypatch.context() as patch:
+                patch.setattr(connection.pool, "getconn", none_left)
+                with pytest.raises(OperationalError, match="couldn't"):
+                    Org.objects.exists()
+                with pytest.raises(OperationalError, match="couldn't"):
+                    together((_ORGS, ()))
+
+    on_a_thread(work)
+
+
+_ORGS = Prepared(lambda: Org.objects.values_list("pk"))
