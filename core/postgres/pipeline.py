@@ -81,9 +81,11 @@ def run(line: "Connection[Any]", steps: Sequence[Bound]) -> list[list[Row]]:
         answers = talk.listen()
         line.pgconn.exit_pipeline_mode()
     except BaseException as problem:
-        if not isinstance(problem, Exception):
-            line.cancel_safe(timeout=_CANCEL_SECONDS)  # an interrupt stops the statement
-        line.close()  # its remaining results would be taken for those of the next statement
+        try:
+            if not isinstance(problem, Exception):
+                line.cancel_safe(timeout=_CANCEL_SECONDS)  # an interrupt stops the statement
+        finally:
+            line.close()  # its remaining results would be taken for those of the next statement
         raise
     return talk.understood(answers)
 

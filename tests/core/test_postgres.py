@@ -1,8 +1,11 @@
 """Statements that travel together: what is held back is there for whoever looks, and refused like any other."""
 
+import signal
+
 import pytest
 from django.db import DataError, IntegrityError, NotSupportedError, OperationalError, connection, transaction
-from django.db.models import F, Value
+from django.db.models import CharField, F, Func, Value
+from django.db.models.functions import Concat
 
 from accounts.models import Membership, Org
 from core.db import snapshot
@@ -348,3 +351,34 @@ def server_process():
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         return cursor.fetchone()[0]
+
+
+def test_an_interrupt_stops_the_statement_and_closes_its_connection(loom):
+    """Ctrl+C of a command: PostgreSQL would otherwise go on, and store what nobody waits for."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    slow = Prepared(
+        lambda name: Org.objects.filter(
+            name=Concat(Value(name), Func(Value(20), function="pg_sleep", output_field=CharField()))
+        ).values_list("pk"),
+        str,
+    )
+    connection.ensure_connection()
+    line = connection.connection
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            slow.rows("loom")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert line.closed
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep%' "
+            "AND datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        assert cursor.fetchone() == (0,)
