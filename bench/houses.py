@@ -45,7 +45,7 @@ class House:
 
     def desk(self) -> Caller:
         """A signed-in browser client of the platform admin."""
-        return Caller(self.served.port, cookie=self.filled["people"]["admin"]["cookie"])
+        return Caller(self.served.port, cookie=self.admin_cookie)
 
     def browser(self, encoding: str = "") -> Caller:
         """A signed-in browser client of Alice."""
@@ -55,6 +55,11 @@ class House:
     def cookie(self) -> str:
         """Alice's session."""
         return str(self.filled["people"]["Alice"]["cookie"])
+
+    @property
+    def admin_cookie(self) -> str:
+        """The platform admin's session."""
+        return str(self.filled["people"]["admin"]["cookie"])
 
     def thread(self, length: int) -> str:
         """Return the id of the thread with that many messages."""

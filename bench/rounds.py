@@ -16,14 +16,15 @@ from bench.houses import House
 
 Act = Callable[[], object]
 CLIENTS = 8
-_SHRINK = 4 if os.environ.get("BENCH_QUICK") else 1
+SHRINK = 4 if os.environ.get("BENCH_QUICK") else 1
+"""By how much a quick run has fewer rounds."""
 
 
 def p50_beside(act: Act, floor: Act, *, rounds: int = 24, calls: int = 16) -> Measured:
     """Measure the medians of an action and of its floor, in milliseconds."""
     for each in (floor, act):
         _times(each, max(1, calls // 2))
-    pairs = [(_times(floor, calls), _times(act, calls)) for _ in range(max(4, rounds // _SHRINK))]
+    pairs = [(_times(floor, calls), _times(act, calls)) for _ in range(max(4, rounds // SHRINK))]
     pairs.sort(key=lambda pair: median(pair[0]) + median(pair[1]))
     quiet = pairs[: len(pairs) // 2]
     floors, figures = ([each for pair in quiet for each in pair[side]] for side in (0, 1))
@@ -38,7 +39,7 @@ def p50_in_views(house: House, act: Act, *, rounds: int = 24, calls: int = 16) -
 def p50_alone(act: Act, *, rounds: int = 12, calls: int = 8, warm: int = 3) -> Measured:
     """Measure the median of an action without floor, over the faster half of the rounds."""
     _times(act, warm)
-    found = sorted((_times(act, calls) for _ in range(max(1, rounds // _SHRINK))), key=median)
+    found = sorted((_times(act, calls) for _ in range(max(1, rounds // SHRINK))), key=median)
     quiet = found[: max(1, len(found) // 2)]
     return Measured(median(each for times in quiet for each in times) * 1000, "ms")
 
@@ -46,7 +47,7 @@ def p50_alone(act: Act, *, rounds: int = 12, calls: int = 8, warm: int = 3) -> M
 def rate_beside(acts: Sequence[Act], floor: Callable[[], float], *, rounds: int = 6, seconds: float = 1.0) -> Measured:
     """Measure actions per second over all clients, with a floor that measures its own rate; medians of the rounds."""
     rate_of(acts, seconds / 2)
-    pairs = [(floor(), rate_of(acts, seconds)) for _ in range(max(4, rounds // _SHRINK))]
+    pairs = [(floor(), rate_of(acts, seconds)) for _ in range(max(4, rounds // SHRINK))]
     pairs.sort(key=lambda pair: -pair[0] * pair[1])
     quiet = pairs[: len(pairs) // 2]
     return Measured(median(pair[1] for pair in quiet), "/s", median(pair[0] for pair in quiet))

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from functools import partial
 
 from django.conf import settings
-from django.db import connection
 
 from catalogue import sweeping as clearing
-from core.db import log_refused
+from core.db import give_connection_back, log_refused
 from feedback import bulk, digesting, sweeping
 from feedback.insight import tallying
 from feedback.webhooks import sending
@@ -66,7 +65,7 @@ def _sweep(pause: Callable[[float], object] = time.sleep) -> None:
         orphaned = [sweep for sweep in orphaned if not _done("sweep.failed", partial(sweep, orphans=True))]
         for sweep in (claims.sweep, sweeping.sweep, clearing.sweep):
             _done("sweep.failed", sweep)
-        connection.close()
+        give_connection_back()
         pause(settings.HEDDLE.sweep_seconds)
 
 
@@ -76,7 +75,7 @@ def _digest() -> None:
         time.sleep(settings.HEDDLE.digest_seconds)
         for catch_up in (indexing.catch_up, digesting.catch_up, tallying.catch_up):
             _done("digest.failed", catch_up)
-        connection.close()
+        give_connection_back()
 
 
 def _done(event: str, verb: Callable[[], object]) -> bool:

@@ -229,11 +229,6 @@ def _words(notes: str) -> dict[str, str]:
     return _known_words(notes) if len(notes) <= _SHORT else _words_of(notes)
 
 
-@lru_cache(maxsize=1024)
-def _known_words(notes: str) -> dict[str, str]:
-    return _words_of(notes)
-
-
 def _words_of(notes: str) -> dict[str, str]:
     """The words by which notes are compared, as `Facts.words`. In scripts without spaces, whose words have no visible
     ends, each two letters in a row are one.
@@ -244,3 +239,6 @@ def _words_of(notes: str) -> dict[str, str]:
         found |= {word: word if parts[1:] else written for word in parts if len(word) > _LETTERS and word not in _STOP}
         found |= {one + other: one + other for one, other in pairwise(parts) if len(one + other) == _LETTERS}
     return found
+
+
+_known_words = lru_cache(maxsize=1024)(_words_of)

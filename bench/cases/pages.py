@@ -1,6 +1,5 @@
 """The pages of the desk with 100,000 reports: what a person waits for. Last, because it loads the reports first."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -11,12 +10,12 @@ from playwright.sync_api import Error, Page, Request, sync_playwright
 from bench.cases.desk import filled
 from bench.figures import Measured, figure
 from bench.houses import House
-from bench.rounds import p50_alone
+from bench.rounds import SHRINK, p50_alone
 from tests.e2e.conftest import CHROMIUM, FLAGS
 
 _MANY, _MOST = 100_000, 1_000_000
 _DESK = "/feedback/?q=is:open"
-_TIMES = 20 if os.environ.get("BENCH_QUICK") else 60
+_TIMES = 80 // SHRINK
 _WATCH = """() => {
     window.painted = [];
     const item = () => new URLSearchParams(location.search).get("item");
@@ -36,13 +35,13 @@ _WATCH = """() => {
 
 @figure("desk page, 100,000 reports, p50", at_most=150)
 def desk(house: House) -> Measured:
-    return _page(house, _MANY, "/feedback/")
+    return _page(house, _MANY)
 
 
 @figure("desk page, 1,000,000 reports, p50", floor="of 100,000", at_most=1.5, is_slow=True)
 def desk_of_many(house: House) -> Measured:
-    few = _page(house, _MANY, "/feedback/")
-    return Measured(_page(house, _MOST, "/feedback/").value, "ms", few.value)
+    few = _page(house, _MANY)
+    return Measured(_page(house, _MOST).value, "ms", few.value)
 
 
 @figure("desk page, 100,000 reports, HTML", at_most=60)
@@ -67,9 +66,9 @@ def next_report(house: House) -> Measured:
         return Measured(median(page.evaluate("window.painted")), "ms")
 
 
-def _page(house: House, reports: int, path: str) -> Measured:
+def _page(house: House, reports: int) -> Measured:
     filled(house, reports)
-    return p50_alone(house.desk().prepared("GET", path))
+    return p50_alone(house.desk().prepared("GET", "/feedback/"))
 
 
 @contextmanager
@@ -82,8 +81,7 @@ def _desk(house: House) -> Iterator[Page]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
             context = browser.new_context(base_url=house.served.url, viewport={"width": 1440, "height": 900})
-            cookie = house.filled["people"]["admin"]["cookie"]
-            context.add_cookies([{"name": "sessionid", "value": cookie, "url": house.served.url}])
+            context.add_cookies([{"name": "sessionid", "value": house.admin_cookie, "url": house.served.url}])
             page = context.new_page()
             page.goto(_DESK, wait_until="networkidle")
             _opens_another(page, "j")

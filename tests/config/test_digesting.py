@@ -86,6 +86,6 @@ def test_a_report_takes_as_many_steps_however_much_was_said_after_it(who):
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="a plan of SQLite, which plans by rule")
 def test_whether_anything_waits_is_asked_of_what_waits_and_not_of_all_reports():
-    """Each search and each opened report asks it: 5 ms of 100,000 reports, 50 of 1,000,000."""
+    """Each search and each opened report asks it: 5 ms with 100,000 reports."""
     plan = digesting._WAITING.values_list("pk")[:1].explain()
     assert plan.splitlines()[0].endswith("SCAN feedback_undigested")

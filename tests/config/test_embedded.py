@@ -35,7 +35,7 @@ def rounds(monkeypatch):
                 raise Over
             do()
 
-        monkeypatch.setattr(embedded.connection, "close", lambda: None)
+        monkeypatch.setattr(embedded, "give_connection_back", lambda: None)
         with pytest.raises(Over):
             embedded._sweep(pause)
 

@@ -10,12 +10,11 @@ import threading
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
 from core import jobs
-from core.db import log_refused, replace_dead_connections
+from core.db import give_connection_back, log_refused, replace_dead_connections
 from core.prepared import PreparedUpdate
 from threads.models import Turn
 from threads.status import TurnState
@@ -103,7 +102,7 @@ class _Heart:
                 log_refused(logger, "leases.not_renewed", problem)
                 replace_dead_connections()
             finally:
-                connection.close()
+                give_connection_back()
 
 
 heart = _Heart()
