@@ -7,6 +7,7 @@ Handwritten SQL would have to handle how each database represents times and bool
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -35,6 +36,8 @@ from core.rows import loaded
 
 _FIRST_STAND_IN = 1_900_000_000
 _FEW = 4
+Argument = int | str | datetime
+Kind = type[int] | type[str] | type[datetime]
 Row = tuple[Any, ...]
 Stored = TypeVar("Stored", bound=Model)
 
@@ -62,19 +65,19 @@ class _Compiled:
 
 
 class Prepared:
-    """A compiled `values_list` query whose arguments are numbers or strings.
+    """A compiled `values_list` query whose arguments are numbers, strings or aware datetimes.
 
     `build` makes the queryset from its arguments and must pass each on unchanged; `kinds` are their types. Numbers must
     fit their columns: the ORM's handling of those that do not (an empty result) happens at compile time.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[Any, Any]], *kinds: type[int] | type[str]) -> None:
+    def __init__(self, build: Callable[..., QuerySet[Any, Any]], *kinds: Kind) -> None:
         self._build = build
         numbers = range(_FIRST_STAND_IN, _FIRST_STAND_IN + len(kinds))
-        self._stand_ins = tuple(kind(number) for kind, number in zip(kinds, numbers, strict=True))
+        self._stand_ins = tuple(_stand_in(kind, number) for kind, number in zip(kinds, numbers, strict=True))
         self._compiled: dict[str, _Compiled] = {}
 
-    def rows(self, *arguments: int | str, ahead: "Sequence[Question]" = ()) -> list[Row]:
+    def rows(self, *arguments: Argument, ahead: "Sequence[Question]" = ()) -> list[Row]:
         """All rows, as the queryset would return them; `ahead` as in `together`."""
         connection: Any = connections[DEFAULT_DB_ALIAS]
         if ahead and connection.takes_along:
@@ -83,7 +86,7 @@ class Prepared:
         compiled = self.on(connection)
         return _answer(connection, compiled, _run(connection, compiled.statement, self.values(compiled, arguments)))
 
-    def first(self, *arguments: int | str) -> Row | None:
+    def first(self, *arguments: Argument) -> Row | None:
         """The first row, or None."""
         rows = self.rows(*arguments)
         return rows[0] if rows else None
@@ -92,7 +95,7 @@ class Prepared:
         """The compiled query for a connection's database."""
         return self._compiled.get(connection.vendor) or self._compile(connection)
 
-    def values(self, compiled: _Compiled, arguments: Sequence[int | str]) -> list[Any]:
+    def values(self, compiled: _Compiled, arguments: Sequence[Argument]) -> list[Any]:
         """The values of the statement for these arguments."""
         if len(arguments) != len(self._stand_ins):
             raise ValueError(f"expected {len(self._stand_ins)} arguments, got {len(arguments)}")
@@ -103,7 +106,7 @@ class Prepared:
 
     def _compile(self, connection: Any) -> _Compiled:
         compiler = self._build(*self._stand_ins).query.get_compiler(connection=connection)
-        sql, values = compiler.as_sql()
+        sql, values = self._spelled(compiler)
         columns = [column for column, *_ in compiler.select[: compiler.col_count]]
         converters = tuple(
             (place, column, convert)
@@ -111,18 +114,39 @@ class Prepared:
             if not _comes_converted(column, connection)
             for convert in found
         )
-        # PostgreSQL gets the width of a number: it would otherwise prepare the statement again for each width.
-        slots = tuple(
-            (place, self._stand_ins.index(value), type(value) if type(value) not in (int, str) else None)
-            for place, value in enumerate(values)
-            if value in self._stand_ins
-        )
+        moment = connection.ops.adapt_datetimefield_value
+        stand_ins = [moment(each) if isinstance(each, datetime) else each for each in self._stand_ins]
+
+        def converter(source: int, value: Any) -> Any:
+            if isinstance(self._stand_ins[source], datetime):
+                return moment
+            # PostgreSQL gets the width of a number: it would otherwise prepare the statement again for each width.
+            return type(value) if type(value) not in (int, str) else None
+
+        sources = ((place, value, stand_ins.index(value)) for place, value in enumerate(values) if value in stand_ins)
+        slots = tuple((place, source, converter(source, value)) for place, value, source in sources)
         compiled = _Compiled(_Statement.of(sql, len(values), connection), tuple(values), slots, converters)
         self._compiled[connection.vendor] = compiled
         return compiled
 
+    def _spelled(self, compiler: Any) -> tuple[str, Sequence[Any]]:
+        sql, values = compiler.as_sql()
+        return sql, values
 
-Question = tuple[Prepared, Sequence[int | str]]
+
+class PreparedCount(Prepared):
+    """The number of rows of a query of one column, as a single row."""
+
+    def _spelled(self, compiler: Any) -> tuple[str, Sequence[Any]]:
+        sql, values = compiler.as_sql()
+        return f"SELECT COUNT(*) FROM ({sql}) AS counted", values  # noqa: S608 - made by Django
+
+
+def _stand_in(kind: Kind, number: int) -> Argument:
+    return datetime.fromtimestamp(number, UTC) if issubclass(kind, datetime) else kind(number)
+
+
+Question = tuple[Prepared, Sequence[Argument]]
 """A query with its arguments."""
 
 
@@ -185,7 +209,7 @@ class PreparedRow(Generic[Stored]):
         self,
         build: Callable[..., QuerySet[Stored]],
         model: type[Stored],
-        *kinds: type[int] | type[str],
+        *kinds: Kind,
         without: Collection[str] = (),
         beside: Sequence[str] = (),
     ) -> None:
@@ -193,15 +217,15 @@ class PreparedRow(Generic[Stored]):
         columns = self._columns = [each.attname for each in model._meta.concrete_fields if each.name not in without]
         self._query = Prepared(lambda *arguments: build(*arguments).values_list(*columns, *beside), *kinds)
 
-    def first(self, *arguments: int | str, ahead: Sequence[Question] = ()) -> Stored | None:
+    def first(self, *arguments: Argument, ahead: Sequence[Question] = ()) -> Stored | None:
         """The first row, or None. `ahead` as in `together`."""
         return next(iter(self.all(*arguments, ahead=ahead)), None)
 
-    def all(self, *arguments: int | str, ahead: Sequence[Question] = ()) -> list[Stored]:
+    def all(self, *arguments: Argument, ahead: Sequence[Question] = ()) -> list[Stored]:
         """All rows. `ahead` as in `together`."""
         return [self._row(values) for values in self._query.rows(*arguments, ahead=ahead)]
 
-    def questions(self, *arguments: int | str) -> Sequence[Question]:
+    def questions(self, *arguments: Argument) -> Sequence[Question]:
         """The questions of `first` and `all`, to be sent ahead."""
         return [(self._query, arguments)]
 

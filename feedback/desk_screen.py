@@ -84,8 +84,12 @@ def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
     return {**query, "q": parse(query["q"]).anchored(tz).text}
 
 
-def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
-    """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report is not there."""
+def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo, ahead: str = "") -> dict[str, Any]:
+    """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report is not there.
+
+    `ahead` is the report that the browser has fetched already. If it is the open one and listed, the page comes without
+    it, with `is_ahead`.
+    """
     # Read first: a bulk that ends during this request still counts as running, and the page then hears of its end.
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
     parsed = parse(query["q"])
@@ -114,6 +118,8 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo) -> dict[str, Any]
         "errors": {},
         **offered(actor, tz),
     }
+    if ahead and ahead == query.get("item") and any(row.is_current for row in rows):
+        return context | {"is_ahead": True}
     if query.get("item"):
         try:
             context |= opened(actor, query, rows, onward, tz=tz)
@@ -329,10 +335,12 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
     spellings = [each.canonical for query in here for each in (query, query.sorted_by(NEWEST))]
     known = {each.query for each in saved_views.BUILT_IN} | {each.query for each in saved_by_people}
     looked_at = next((each for each in spellings if each in known), None)
-    counts = {looked_at: total}
-    for each in saved_views.BUILT_IN:
-        if each.is_work and each.query not in counts:
-            counts[each.query] = _count(actor, each.query, parsed.org, meant)
+    counts: dict[str | None, int | None] = {looked_at: total}
+    wanted = [each.query for each in saved_views.BUILT_IN if each.is_work and each.query != looked_at]
+    if parsed.org:
+        counts.update({query: _count(actor, query, meant) for query in wanted})
+    else:
+        counts.update(saved_views.counts(actor, wanted))
     views = [
         replace(
             _choice(each.name, each.query, looked_at, counts, parsed.org),
@@ -394,10 +402,8 @@ def _choice(name: str, query: str, looked_at: str | None, counts: Mapping[str | 
     return Choice(name, href({"q": limited}), query == looked_at, counts.get(query))
 
 
-def _count(actor: Actor, query: str, org: str, meant: Meaning | None) -> int | None:
+def _count(actor: Actor, query: str, meant: Meaning | None) -> int | None:
     """Number of reports of a built-in view, of the org that the page's query is limited to; None if that is unknown."""
-    if not org:
-        return saved_views.count(actor, query)
     if meant is None:
         return None
     return counted(matching(actor, parse(query)).filter(org=meant.org)) if meant.org else 0

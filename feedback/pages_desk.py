@@ -98,7 +98,7 @@ def desk(request: HttpRequest) -> HttpResponse:
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
         part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
-    context = desk_screen.page(actor, query, tz=zones.of(request))
+    context = desk_screen.page(actor, query, tz=zones.of(request), ahead=request.headers.get("Heddle-Ahead", ""))
     response = _shown(request, actor, context, 404 if "gone" in context else 200)
     here, is_secure = urlencode(desk_screen.kept(query)), settings.SESSION_COOKIE_SECURE
     here = here if len(here) < _COOKIE_BYTES else _EVERYTHING
@@ -340,7 +340,7 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
 
 def _apart(response: HttpResponse) -> HttpResponse:
     """Make caches store pages and fragments separately; otherwise Back would show a fragment as the page."""
-    patch_vary_headers(response, ("HX-Request", "Heddle-Part"))
+    patch_vary_headers(response, ("HX-Request", "Heddle-Part", "Heddle-Ahead"))
     return response
 
 

@@ -1,9 +1,12 @@
 """Saved views: named queries, private or shared with all admins, and the built-in ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django.utils.text import Truncator
 
 from accounts.rights import require_admin, require_author
@@ -12,11 +15,12 @@ from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH, Field, changed, spelled
 from core.names import name_kept
-from core.paging import counted
+from core.paging import COUNT_LIMIT, counted
+from core.prepared import PreparedCount, together
 from core.rendering import isolated
 from core.visible import is_visible
-from feedback.models import SavedView
-from feedback.querying import matching, parse, understood
+from feedback.models import SavedView, UserFeedback
+from feedback.querying import at_moment, matching, parse, understood
 
 _SHOWN = 200
 """Most characters of a query in a message."""
@@ -152,6 +156,26 @@ def rewrite(change: Callable[[Field], Field]) -> None:
         if query != view.query and len(query) <= MAX_LENGTH:
             view.query = query
             view.save(update_fields=["query"])
+
+
+def counts(actor: Actor, queries: Iterable[str]) -> dict[str, int]:
+    """As `count`, for built-in views that show work; in one round trip to the database."""
+    require_admin(actor)
+    wanted, now = list(queries), timezone.now()
+    found = together(*((_COUNTS[query], (actor.user_id, now)) for query in wanted))
+    return {query: rows[0][0] for query, rows in zip(wanted, found, strict=True)}
+
+
+def _counted(query: str) -> PreparedCount:
+    """The count of a built-in view, by the actor's row id and the time."""
+
+    def reports(user_id: int, now: datetime) -> QuerySet[UserFeedback, Any]:
+        return at_moment(user_id, now, parse(query)).order_by().values_list("pk")[:COUNT_LIMIT]
+
+    return PreparedCount(reports, int, datetime)
+
+
+_COUNTS = {each.query: _counted(each.query) for each in BUILT_IN if each.is_work}
 
 
 def count(actor: Actor, query: str) -> int | None:

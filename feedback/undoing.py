@@ -31,7 +31,6 @@ from feedback.deciding import (
 from feedback.label_text import LABELS_LENGTH, beyond, changed
 from feedback.models import Bulk, Check, TriageChange, UserFeedback
 from feedback.taxonomy import Outcome
-from threads.models import Thread
 
 WINDOW = timedelta(minutes=30)
 """How long an action can be undone."""
@@ -63,7 +62,6 @@ _FINAL = {
 """Verbs in history that cannot be undone, and why."""
 _WHOLE = frozenset({"resolved", "outcome", "public_status", "public_reply"})
 """If one of these columns was changed since, nothing of its change is undone."""
-_HEAVY = [f"feedback__thread__{column}" for column in Thread.HEAVY]
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id", "replied_at"})
 _BY_CONTENT = frozenset({"admin_label", "duplicate_of_id"})
 
@@ -175,12 +173,9 @@ def last_action(
         .exclude(Exists(undone) & ~Q(action__in=unfinished))
         .exclude(action__in=tried)
         .exclude(verb__in=(FOLLOW, *_FINAL))
-        .select_related("feedback__thread")
-        .defer(*_HEAVY)
         .order_by("-id")
-        .first()
     )
-    return None if found is None else _told(found, tz)
+    return _told(found.first(), tz)
 
 
 def _is_recent(actor: Actor) -> Q:
@@ -194,13 +189,18 @@ def _is_recent(actor: Actor) -> Q:
 
 def told(action: str) -> LastAction | None:
     """An action in words, also after it was undone; None if all its reports are deleted."""
-    changes = changes_of(action).select_related("feedback__thread").defer(*_HEAVY)
-    last = changes.exclude(verb=FOLLOW).last()
-    return None if last is None else _told(last, UTC)
+    return _told(changes_of(action).exclude(verb=FOLLOW).last(), UTC)
 
 
-def _told(change: TriageChange, tz: tzinfo) -> LastAction:
+def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
     """The action that this is the last change of. The change stands for all others of the action."""
+    if change is None:
+        return None
+    # Not joined to the change: until its statistics know the newest ones, PostgreSQL would read all reports for it.
+    reports = UserFeedback.objects.filter(pk=change.feedback_id).select_related("thread")
+    report = reports.only("key", "notes", "thread__title").first()
+    if report is None:
+        return None
     of = (
         TriageChange.objects.filter(action=change.action)
         .exclude(verb=FOLLOW)
@@ -208,7 +208,6 @@ def _told(change: TriageChange, tz: tzinfo) -> LastAction:
     )
     deed, how = _deed(change, of["began"], tz)
     has_note = change.verb != "note" and of["notes"] > 0
-    report = change.feedback
     return LastAction(
         action=change.action,
         deed=deed,

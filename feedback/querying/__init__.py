@@ -1,6 +1,6 @@
 """The query language of the feedback desk: one grammar for page, API, saved views and bulks."""
 
-from feedback.querying.compiling import Meaning, matching, meaning, remarks, understood
+from feedback.querying.compiling import Meaning, at_moment, matching, meaning, remarks, understood
 from feedback.querying.completing import Completion, completions, terms
 from feedback.querying.conditions import Remark
 from feedback.querying.fields import named
@@ -17,6 +17,7 @@ __all__ = [
     "Query",
     "Remark",
     "Term",
+    "at_moment",
     "completions",
     "matching",
     "meaning",

@@ -1,6 +1,7 @@
 """Compiles queries into conditions on reports."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -44,6 +45,13 @@ def meaning(actor: Actor, query: Query) -> Meaning:
 def matching(actor: Actor, query: Query) -> QuerySet[UserFeedback]:
     """The reports that match a query, unordered; see `meaning`."""
     return meaning(actor, query).reports
+
+
+def at_moment(user_id: int, now: datetime, query: Query) -> QuerySet[UserFeedback]:
+    """The reports that a built-in query matches for an admin at a moment. Neither may be changed on the way into the
+    condition, so that it can be compiled once for all of them (`core.prepared`).
+    """
+    return UserFeedback.objects.filter(_condition(query.root, Asking(Actor(user_id, "", "", is_admin=True), now)))
 
 
 def understood(text: str, *, field: str) -> Query:

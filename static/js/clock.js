@@ -2,7 +2,6 @@
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
 // Worded as core.rendering.ago.
-
 setInterval(() => {
 	for (const time of document.querySelectorAll("time")) {
 		const [, just, shown, past] = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/.exec(time.textContent) ?? [];

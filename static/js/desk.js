@@ -1,21 +1,20 @@
 // The open report is in the URL.
-import { all, enter, fail, focused, forgive, on, one, parsed, part, say } from "./page.js";
+import { all, enter, fail, focused, forgive, on, one, parsed, part, say, show } from "./page.js";
 
 const desk = part("desk");
 const ahead = new Map();
 const OPEN = ".rep[aria-current] a";
-const title = () => one(OPEN);
-const row = () => title()?.closest(".rep");
+const row = () => one(".rep[aria-current]");
 const opened = (url = location) => new URL(url).searchParams.get("item");
 const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
-let leases, bulks, held, left, resting, source, heard, last, shown;
+let leases, bulks, held, left, resting, source, heard, last, shown, links;
 
 function settle() {
 	const { pane } = one("#desk-tabs [aria-current]").dataset;
 	if (desk.dataset.pane !== pane) scrollTo(0, 0);
 	desk.dataset.pane = pane;
 	mark(opened());
-	one("#desk-talk .rated")?.scrollIntoView({ block: "nearest" });
+	show(one("#desk-talk .rated"));
 	lead();
 	recall();
 	tell();
@@ -41,7 +40,7 @@ function renew() {
 
 function mark(item) {
 	const found = part(`r-${item}`);
-	if (item !== shown) found?.scrollIntoView({ block: "nearest" }), shown && (part("desk-report").scrollTop = 0);
+	if (item !== shown) show(found), shown && (part("desk-report").scrollTop = 0);
 	shown = item;
 	row()?.removeAttribute("aria-current");
 	found?.setAttribute("aria-current", "true");
@@ -52,21 +51,31 @@ function lead() {
 	const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
 	const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
 	all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at].href));
-	const links = near.reverse().filter(Boolean);
-	if (part("triage") && links[0]) part("triage").next.value = links[0].pathname + links[0].search;
+	links = near.reverse().filter(Boolean);
 	for (const { href } of links) fetched(href);
 }
 
-/** For 20 s; "" asks for a page load. */
+/** "" asks for a page load. */
 function fetched(href) {
 	if (ahead.has(href)) return ahead.get(href);
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
-		.then((answer) => (answer.ok ? answer.text() : answer.status < 500 ? "" : Promise.reject()))
+		.then((answer) => (answer.ok ? answer.text() : ""))
 		.catch(() => void ahead.delete(href));
+	html.then((text) => (html.text = text));
 	ahead.set(href, html);
-	setTimeout(() => ahead.delete(href), 2e4);
+	setTimeout(() => ahead.delete(href), 12e4);
 	return html;
 }
+
+const drop = (id) => ahead.forEach(({ text = id }, href) => text.includes(id) && ahead.delete(href));
+on("htmx:configRequest", ({ target, detail }) => {
+	if (target.id !== "triage") return;
+	drop(shown);
+	const [to] = links;
+	if (to) detail.parameters.next = to.pathname + to.search;
+	detail.next = ahead.get(to?.href)?.text;
+	if (detail.next) detail.headers["Heddle-Ahead"] = opened(to);
+});
 
 // The last click wins.
 on("click", visit, true);
@@ -78,45 +87,46 @@ async function visit(event) {
 	event.stopPropagation();
 	const item = opened(href);
 	if (item === opened()) return;
-	desk.ariaBusy = true;
+	const sent = one("form.htmx-request");
+	desk.ariaBusy = !!sent || !ahead.get(href)?.text;
 	for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
-	if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
+	if (sent) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
 	mark(item);
 	const html = await fetched(href);
-	if (!row() || row() !== part(`r-${item}`)) return;
+	if (row() !== (part(`r-${item}`) ?? 0)) return;
 	desk.ariaBusy = false;
 	forgive();
 	if (html == null) return settle(), refocus(true), fail();
 	if (!html) return location.assign(href);
 	history.replaceState({ htmx: true }, "");
 	history[opened() ? "replaceState" : "pushState"]({ htmx: true }, "", href);
-	swap(html, "#desk-tabs,#desk-talk,#desk-report,#dock,#told");
+	swap(html, "#desk-tabs,#desk-talk,#desk-report:innerHTML,#dock,#told");
 	settle();
 	refocus();
 	say(words(OPEN));
 }
 
-on("keydown", ({ key }) => {
-	if (/^( |Page)/.test(key) && part("triage") && focused().matches("body, .rep a")) part("desk-talk").focus();
-});
+on("keydown", ({ key }) => /^( |Page)/.test(key) && focused().matches("body, .rep a") && enter(one("#desk-talk:has(.talk)")));
 
 /** To an error, the row, or the pane. */
 function refocus(goes) {
 	if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
 	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
-	const link = title() ?? one(".rep a");
-	enter(wrong ?? (link?.offsetParent ? link : part(opened() ? `desk-${desk.dataset.pane}` : "desk-rows")));
+	const link = wrong ?? one(OPEN) ?? one(".rep a");
+	enter(link?.offsetParent ? link : part(opened() ? `desk-${desk.dataset.pane}` : "desk-rows"));
 }
 
 // Keys behind a sent field are no text.
 on("htmx:beforeSend", ({ target }) => {
 	left = target.id === "triage" && target === focused().form && focused();
-	if (left) enter(title());
+	if (left) enter(one(OPEN));
 });
 
 // Refusals are no history.
 on("htmx:beforeSwap", ({ detail }) => {
-	if (detail.xhr.status < 400 || !detail.serverResponse.includes('id="desk"')) return;
+	const html = detail.serverResponse;
+	if (!html.includes('id="desk"')) return;
+	if (!html.includes('id="desk-talk"')) detail.serverResponse = detail.requestConfig.next + html;
 	detail.shouldSwap = true;
 	detail.isError = false;
 });
@@ -129,15 +139,14 @@ on("htmx:afterRequest", ({ detail }) => {
 	const { elt, verb } = detail.requestConfig;
 	if (elt.matches("input, #check-runs")) return;
 	const isPost = verb === "post";
-	const isDone = /^[23]/.test(detail.xhr.status);
-	if (isPost) ahead.clear();
+	const isDone = (detail.xhr.status || 500) < 400;
+	if (isPost && elt.id !== "triage") ahead.clear();
 	if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	desk.ariaBusy = false;
 	settle();
 	refocus(isDone && detail.boosted && !one("[data-typing]:focus"));
 	isDone || (left?.isConnected && enter(left));
-	const wrong = words("main [role=alert]:not([hidden]), .wrong, .failed p");
-	say(wrong || `${isPost ? done() : ""} ${words(`${OPEN}, #desk-rows h2`)}`);
+	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${isPost ? done() : ""} ${words(`${OPEN}, #desk-rows h2`)}`);
 });
 
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
@@ -157,7 +166,8 @@ on("click", ({ target, shiftKey }) => {
 	const ids = ticks();
 	const rows = all(".rep input").map((box) => box.value);
 	const [at, from] = [target.value, shiftKey && last].map((id) => rows.indexOf(id));
-	for (const id of rows.slice(from < 0 ? at : Math.min(at, from), Math.max(at, from) + 1)) ids[target.checked ? "add" : "delete"](id);
+	const range = rows.slice(from < 0 ? at : Math.min(at, from), Math.max(at, from) + 1);
+	for (const id of range) ids[target.checked ? "add" : "delete"](id);
 	last = target.value;
 	recall(ids);
 });
@@ -182,8 +192,7 @@ function hold() {
 		const item = part("triage") && opened();
 		if (item === held) return;
 		leave();
-		if (item) lease(item);
-		held = item;
+		if ((held = item)) lease(item);
 	}, 300);
 }
 
@@ -192,7 +201,8 @@ let line = Promise.resolve();
 
 /** No release may overtake its lease. */
 function lease(item, leave = "") {
-	const body = new URLSearchParams({ leave, csrfmiddlewaretoken: one("[name=csrfmiddlewaretoken]").value });
+	const body = new FormData(part("bulk"));
+	body.set("leave", leave);
 	line = line.then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});
 }
 
@@ -200,8 +210,7 @@ function tell() {
 	if (!leases) return;
 	for (const each of all(".rep")) {
 		const name = leases[each.id.slice(2)];
-		if (name) each.dataset.held = name;
-		else delete each.dataset.held;
+		if (each.toggleAttribute("data-held", !!name)) each.dataset.held = name;
 	}
 	note("held", leases[opened()]);
 }
@@ -214,9 +223,9 @@ function note(id, who) {
 const NEWS = {
 	leases: (data) => ((leases = JSON.parse(data)), tell()),
 	changed(data) {
-		ahead.clear();
 		const deeds = JSON.parse(data);
-		for (const id in deeds) part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
+		for (const id in deeds) drop(id), part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
+		lead();
 		const deed = deeds[opened()];
 		if (deed) note("changed", deed), say(words("#changed"));
 	},

@@ -1,5 +1,5 @@
 // Drafts survive reloads and lost connections.
-import { all, enter, focused, on, one, whenShown } from "./page.js";
+import { all, enter, focused, on, one } from "./page.js";
 
 const kept = sessionStorage;
 const key = (field) => `draft ${field.dataset.draft}`;
@@ -42,17 +42,13 @@ delete kept.sent;
 
 on("click", ({ target }) => forget(target.dataset?.forget));
 
-whenShown((root) => {
+htmx.onLoad((root) => {
 	for (const field of all("[data-draft]", root)) {
 		const id = key(field);
 		const draft = field.value ? kept[id] : kept[id]?.replace(taken[id] ?? "", "");
-		const isKept = draft != null && draft !== field.value && field.value === field.defaultValue;
-		if (isKept) {
-			field.value = draft;
-			field.dataset.kept = "";
-			keep(field);
-		}
-		if (isKept || id === typing) field.closest("details")?.toggleAttribute("open", true);
+		const isKept = (draft ?? field.value) !== field.value && field.value === field.defaultValue;
+		if (isKept) (field.value = draft), (field.dataset.kept = ""), keep(field);
+		if (isKept || id === typing) field.closest("details")?.setAttribute("open", "");
 		if (id !== typing) continue;
 		enter(field);
 		field.selectionStart = field.selectionEnd = field.value.length - behind;

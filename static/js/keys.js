@@ -1,5 +1,5 @@
 // A key uses its data-key element.
-import { all, enter, focused, on, one, say, whenShown } from "./page.js";
+import { all, enter, focused, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
 const OVERLAYS = ":popover-open, .menu[open]";
@@ -12,22 +12,22 @@ function isUsed(event) {
 	isChord = event.ctrlKey || event.metaKey;
 	if (isChord && /^k|KeyK/i.test(key + event.code)) return press(one("#go"));
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
-	if (waiting[0] ? ends(event) : inField(event) || inList(event)) return true;
+	if (queue[0] ? ends(event) : inField(event) || inList(event)) return true;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
 	if (isChord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
 	if (event.repeat && !"jk".includes(key)) return;
-	if (!waiting[0] && target.closest(TYPING)) return;
+	if (!queue[0] && target.closest(TYPING)) return;
 	if (one(OVERLAYS)) return press(one(`.menu[open] [data-key="${CSS.escape(key)}"]`));
-	waiting.push(event.shiftKey ? key : key.toLowerCase());
-	return act() || waiting[0];
+	queue.push(event.shiftKey ? key : key.toLowerCase());
+	return act() || queue[0];
 }
 
 // Keys wait for a request, or are typed; refusals drop them.
-const waiting = [];
+const queue = [];
 
 /** Enter waits too, with Ctrl as Send. */
 const ends = ({ key }) =>
-	key === "Enter" ? waiting.push(isChord ? "Send" : key) : key === "Backspace" && waiting.pop();
+	key === "Enter" ? queue.push(isChord ? "Send" : key) : key === "Backspace" && queue.pop();
 
 function type(key) {
 	const field = focused();
@@ -41,17 +41,17 @@ const insert = (text) => document.execCommand("insertText", false, text);
 
 function act() {
 	let used;
-	while (waiting[0] && !one("form.htmx-request")) {
-		if (one("#desk[aria-busy=true]") && !"jknxo".includes(waiting[0])) break;
-		const key = waiting.shift();
+	while (queue[0] && !one("form.htmx-request")) {
+		if (one("#desk[aria-busy=true]") && !"jknxo".includes(queue[0])) break;
+		const key = queue.shift();
 		used = focused().matches(TYPING) ? type(key) : plain(key);
-		if (one(OVERLAYS)) waiting.length = 0;
+		if (one(OVERLAYS)) queue.length = 0;
 	}
 	return used;
 }
 
 function then() {
-	if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) waiting.length = 0;
+	if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) queue.length = 0;
 	act();
 }
 on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
@@ -155,7 +155,6 @@ function free() {
 
 const tell = (words) => say((one("#told").textContent = words || "No more reports."));
 
-
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList({ key, target }) {
@@ -185,19 +184,19 @@ function settle(links, current) {
 	for (const link of links) link.tabIndex = -(link !== current);
 }
 
-whenShown((root) => {
+htmx.onLoad((root) => {
 	for (const list of all("[data-roving]", root.closest("[data-roving]") ?? root)) {
 		const links = stops(list);
 		settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
 	}
-	for (const each of all("[data-focus]", root)) each.form?.scrollIntoView({ block: "nearest" }), each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
+	for (const each of all("[data-focus]", root)) show(each.form), each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
 });
 
 const TURN = "#talk .msg[data-index]";
 const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
 
-function inView(element) {
-	const { top, bottom } = element?.getBoundingClientRect() ?? {};
+function inView(node) {
+	const { top, bottom } = node?.getBoundingClientRect() ?? {};
 	return bottom > edge() + 8 && top < innerHeight - 72;
 }
 
@@ -226,10 +225,10 @@ function leap(kind) {
 	return true;
 }
 
-const below = (element) => element.getBoundingClientRect().top > edge() - 8;
+const below = (node) => node.getBoundingClientRect().top > edge() - 8;
 
-function arrive(element) {
-	element.tabIndex = -1;
-	enter(one(":scope > summary", element) ?? element);
-	element.scrollIntoView();
+function arrive(node) {
+	node.tabIndex = -1;
+	enter(one(":scope > summary", node) ?? node);
+	node.scrollIntoView();
 }

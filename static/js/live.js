@@ -21,7 +21,7 @@ on("htmx:afterSettle", ({ target }) => {
 function connect() {
 	source?.close();
 	source = new EventSource(live + token);
-	source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, (wait = 1e3));
+	source.onopen = () => (forgive(), delete talk.dataset.lost, (wait = 1e3));
 	source.onerror = () => ((talk.dataset.lost = ""), source.readyState > 1 && again());
 	for (const name in WORK) source.addEventListener(name, hear);
 }
@@ -91,7 +91,7 @@ function exchange(fresh, held) {
 	replace(held, fresh);
 }
 
-const telling = (element) => (element.telling ??= element.outerHTML);
+const telling = (node) => (node.telling ??= node.outerHTML);
 
 /** Keep a refusal while the same tools wait. */
 function tells(held, fresh) {
@@ -123,7 +123,7 @@ function keep(held, fresh) {
 	}
 }
 
-const namesake = (element, root) => one(`#${CSS.escape(element.id)}`, root);
+const namesake = (node, root) => one(`#${CSS.escape(node.id)}`, root);
 const reachable = (root) => all(":scope :is(a[href], button, summary, input, textarea, [tabindex])", root);
 
 function gone() {

@@ -1,4 +1,4 @@
-import { all, one, whenShown } from "./page.js";
+import { all, one } from "./page.js";
 
 const watch = new IntersectionObserver(show, { rootMargin: "-96px 0px -72px" });
 
@@ -9,7 +9,7 @@ function show(news) {
 	if (last) one(".map path").setAttribute("d", `M12 ${seen[0].y}V${last.y + last.height}`);
 }
 
-whenShown(() => {
+htmx.onLoad(() => {
 	watch.disconnect();
 	for (const part of all(".msg, .call, .fault")) watch.observe(part);
 });

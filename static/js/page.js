@@ -11,18 +11,13 @@ export function all(selector, root = document) {
 }
 
 export const focused = () => document.activeElement;
-export const enter = (element) => element?.focus({ preventScroll: true });
+export const enter = (node) => node?.focus({ preventScroll: true });
+export const show = (node) => node?.scrollIntoView({ block: "nearest" });
 export const say = (words) => one("#said")?.replaceChildren(words);
 
-/** Now and for what htmx adds. */
-export function whenShown(work) {
-	work(document.body);
-	on("htmx:load", ({ target }) => target !== document.body && work(target));
-}
-
-export function adopt(element) {
-	htmx.process(element);
-	htmx.trigger(element, "htmx:load");
+export function adopt(node) {
+	htmx.process(node);
+	htmx.trigger(node, "htmx:load");
 }
 
 const line = part("failed").content.firstElementChild;
@@ -30,12 +25,11 @@ const reason = one("p", line);
 const unreached = reason.textContent;
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
-/** At its form. */
 export function fail(near, { status, responseText } = {}) {
 	const told = status ? all("[data-why]", parsed(responseText)) : [];
 	reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));
 	(near?.closest("main") ? near : one("main")).append(line);
-	line.scrollIntoView({ block: "nearest" });
+	show(line);
 	say(line.innerText);
 }
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import ApiToken, Org, User
-from core.prepared import Prepared, PreparedInsert, PreparedRow, PreparedUpdate
+from core.prepared import Prepared, PreparedCount, PreparedInsert, PreparedRow, PreparedUpdate
 from tests import make
 from threads.models import Thread
 
@@ -50,6 +50,25 @@ def test_an_argument_that_is_used_twice_stands_in_both_places(who):
     User.objects.filter(pk=who.eve.user.pk).update(name=who.eve.user.email)
     assert query.first(who.bob.user.email) == (who.bob.user.pk,)
     assert query.rows(who.eve.user.email) == []
+
+
+def test_a_moment_is_an_argument_as_any_other(who):
+    query = Prepared(
+        lambda at, name: User.objects.filter(created__lte=at).exclude(name=name).values_list("id"), datetime, str
+    )
+    for moment in (who.alice.user.created, who.eve.user.created, datetime(2020, 1, 1, tzinfo=UTC)):
+        expected = User.objects.filter(created__lte=moment).exclude(name="Bob").values_list("id")
+        assert sorted(query.rows(moment, "Bob")) == sorted(expected)
+
+
+def test_rows_are_counted_up_to_the_limit_of_their_query(who):
+    query = PreparedCount(
+        lambda pk, at: User.objects.filter(pk__gte=pk, created__lt=at).values_list("pk")[:2], int, datetime
+    )
+    tomorrow = timezone.now() + timedelta(days=1)
+    assert query.rows(0, tomorrow) == [(2,)]
+    assert query.rows(max(User.objects.values_list("pk", flat=True)), tomorrow) == [(1,)]
+    assert query.rows(0, datetime(2020, 1, 1, tzinfo=UTC)) == [(0,)]
 
 
 def test_the_queryset_is_built_once_however_often_it_is_asked(who):

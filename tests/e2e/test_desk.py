@@ -1,6 +1,7 @@
 """An admin at the desk: reports cleared by keys and by mouse, and an address that always shows the same screen."""
 
 import re
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
@@ -353,6 +354,31 @@ def test_what_was_fetched_ahead_is_shown_without_asking(empty: Heddle, visit: Ca
     page.keyboard.press("j")
     shows(page, "Complaint 2")
     visitor.context.set_offline(False)
+
+
+def test_the_report_that_was_fetched_ahead_is_not_sent_again_after_a_resolve(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """Unless it shows the resolved one among its similar reports: that is open no more."""
+    for words, categories in (("Wobbles", []), ("Leaks", ["incorrect", "slow"]), ("Sinks", ["incorrect", "slow"])):
+        said = [{"role": "user", "content": "A canoe?"}, {"role": "assistant", "content": "Here it is."}]
+        thread_id = empty.imported("alice", f"desk-{words}-{time.monotonic_ns()}", said, title=words)
+        empty.rate("bob", thread_id, 1, notes=words, categories=categories)
+    page = visit("admin").page
+    first_of_the_open(page, "Sinks")
+    for shown, is_sent in (("Leaks", True), ("Wobbles", False)):
+        page.wait_for_timeout(500)
+        with page.expect_response(lambda answer: answer.request.redirected_from is not None) as answered:
+            page.keyboard.press("e")
+        shows(page, shown)
+        expect(page).to_have_title(f"{shown} · Heddle")
+        expect(page.locator(".rep[aria-current]")).to_contain_text(shown)
+        expect(page.locator("#desk-talk .rated-words")).to_have_text(shown)
+        assert ('id="desk-report"' in answered.value.text()) is is_sent
+        expect(page.locator("#similar")).to_have_count(int(is_sent))
+        if is_sent:
+            expect(page.locator("#similar")).to_contain_text("resolved")
 
 
 def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
