@@ -65,7 +65,7 @@ from threads.models import Thread
 from threads.presenting import cloth, excerpting
 from threads.presenting.articles import Article, Piece
 
-PAGE = 40
+PAGE = screens.PAGE
 KEYS = ("q", "after", "item", "pane", "whole", "check", "comment", "comments")
 """`comment`: the comment whose form is open; `comments`: set to show all of them."""
 COMMENTS = 20

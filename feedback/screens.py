@@ -1,11 +1,11 @@
 """Builds the view models of `feedback.presenting`: desk rows, and the open report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, Value
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +15,7 @@ from accounts.models import display_name
 from accounts.rights import Right
 from core import bodies, ids
 from core.actor import Actor
+from core.prepared import Prepared
 from core.rendering import opening
 from feedback import commenting, desk_records, historytelling, leasing, quoting, versions
 from feedback.deciding import is_revisited
@@ -27,6 +28,8 @@ from feedback.taxonomy import Outcome
 from threads.access import may
 from threads.models import Message, Thread, Turn
 
+PAGE = 40
+"""Most rows of a page."""
 FORKS = 5
 """Most forks in a report's history, latest first."""
 BATCHES = 5
@@ -84,17 +87,21 @@ def rows_of(
     reports: QuerySet[UserFeedback],
     asked: Query,
 ) -> list[ReportRow]:
-    """Reports as rows of the desk in their order, each with a link to itself, the query kept. Three queries, with
-    words four.
+    """Reports, at most `PAGE`, as rows of the desk in their order, each with a link to itself, the query kept. Three
+    queries, with words four.
 
     The open report keeps its place even if the query no longer finds it, so that an action does not lose the reader's
-    position. If it is not on this page, one more query checks whether it is among the `reports` of other pages.
+    position. If it is not on this page, two more queries find its place and whether it is among the `reports` of
+    other pages.
     """
-    note = F("admin_note") if asked.words else Value("")  # it may be long, and only words are looked for in it
-    wanted = Q(pk__in=row_ids) | Q(key=ids.key_of(current, ids.FEEDBACK) or "")
-    reports_shown = UserFeedback.objects.filter(wanted).order_by(*asked.order.by)
-    found = list(reports_shown.values_list(*_ROW_COLUMNS, note, quoting.answer_opening()))
-    pks = [pk for pk, *_ in found]
+    padding = [0] * (PAGE - len(row_ids))
+    read = _ROWS[bool(asked.words)].rows(ids.key_of(current, ids.FEEDBACK) or "", *row_ids, *padding)
+    by_pk = {values[0]: values for values in read}
+    pks: Iterable[int] = row_ids
+    if len(read) > len(row_ids):
+        pks = UserFeedback.objects.filter(pk__in=by_pk).order_by(*asked.order.by).values_list("pk", flat=True)
+    found = [by_pk[pk] for pk in pks if pk in by_pk]
+    pks = list(by_pk)
     held, waiting, now = leasing.holders(actor, pks), commenting.waiting(actor, pks), timezone.now()
     comments = quoting.comments(pks if asked.words else ())
     rows = [
@@ -133,6 +140,21 @@ _ROW_COLUMNS = (
 )
 
 
+def _rows(*columns: str) -> Prepared:
+    """The rows with this key and these ids, without an order."""
+
+    def reports(key: str, *pks: int) -> QuerySet[UserFeedback, Any]:
+        wanted = UserFeedback.objects.filter(Q(pk__in=pks) | Q(key=key))
+        answered = wanted.annotate(answer_opens=quoting.answer_opening())
+        return answered.values_list(*_ROW_COLUMNS, "answer_opens", *columns)
+
+    return Prepared(reports, str, *[int] * PAGE)
+
+
+# A note may be long, and is only read to look for words in it.
+_ROWS = {False: _rows(), True: _rows("admin_note")}
+
+
 def _row(
     actor: Actor,
     now: datetime,
@@ -144,9 +166,9 @@ def _row(
     comments: Mapping[int, str],
 ) -> ReportRow:
     pk, key, sentiment, categories, notes, title, org, name, email, created, modified, resolved_at = values[:12]
-    outcome, label, owner_id, owner_name, owner_email, until, until_again, check, dropped_at, note, answer = values[12:]
+    outcome, label, owner_id, owner_name, owner_email, until, until_again, check, dropped_at, answer = values[12:22]
     resolved = resolved_at is not None
-    found = place(words, notes, note, comments.get(pk, ""))
+    found = place(words, notes, "".join(each or "" for each in values[22:]), comments.get(pk, ""))
     feedback_id = ids.FEEDBACK + key
     return ReportRow(
         feedback_id=feedback_id,

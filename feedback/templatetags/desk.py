@@ -1,15 +1,20 @@
-"""Template filters of the desk and of Insight."""
+"""Template tags of the desk and of Insight."""
 
 import re
+from functools import lru_cache
 
 from django import template
+from django.template.context import Context
 from django.template.defaultfilters import urlize
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from core import ids
-from feedback.presenting import href
+from core.rendering import ago
+from feedback.presenting import ReportRow, href
 from feedback.screens import Orgs
 
 register = template.Library()
@@ -29,6 +34,21 @@ def said(text: str) -> SafeString:
     return format_html_join(
         "", "{}", ((_leading_to(part) if place % 2 else urlize(part, autoescape=True),) for place, part in parts)
     )
+
+
+@register.simple_tag(takes_context=True)
+def report_row(context: Context, row: ReportRow) -> SafeString:
+    """A row of the list. After an action all others are the same, so they are kept as they were rendered."""
+    shows_org = len(context["viewer"].orgs) > 1
+    is_ticked = row.feedback_id in (context.get("ticked") or ())
+    is_next = row.feedback_id == context.get("resume")
+    return _rendered(row, ago(row.created, timezone.now()), shows_org, is_ticked, is_next)
+
+
+@lru_cache(maxsize=512)
+def _rendered(row: ReportRow, age: str, shows_org: bool, is_ticked: bool, is_next: bool) -> SafeString:
+    context = {"row": row, "age": age, "shows_org": shows_org, "is_ticked": is_ticked, "is_next": is_next}
+    return render_to_string("feedback/_row.html", context)
 
 
 def _leading_to(public_id: str) -> SafeString:
