@@ -67,6 +67,18 @@ def names(text: str) -> set[str]:
     return {name.rstrip("._-+").lower() for name in _NAMES.findall(text)}
 
 
+def pieces(text: str, people: Iterable[User]) -> list[tuple[str, bool]]:
+    """The text in pieces, in order; true for those that name one of these people, with their @."""
+    known, found, end = list(people), [], 0
+    for match in _NAMES.finditer(text):
+        name = match[1].rstrip("._-+")
+        if any(_is_called(each, name.lower()) for each in known):
+            after = match.start(1) + len(name)
+            found += [(text[end : match.start()], False), (text[match.start() : after], True)]
+            end = after
+    return [each for each in [*found, (text[end:], False)] if each[0]]
+
+
 def add(actor: Actor, feedback_id: str, body: CommentIn) -> Comment:
     """Comment on a report, and ask the admins whom the text names (`@bea`, `@bea@heddle.test`).
 
@@ -242,12 +254,20 @@ def _named(text: str) -> tuple[list[User], list[str]]:
     found: dict[int, User] = {}
     unknown = []
     for name in sorted(asked):
-        meant = [each for each in admins if name in (each.email, each.email.partition("@")[0])]
-        meant = meant or [each for each in admins if name in each.name.lower().split()]
+        meant = [each for each in admins if name in _addresses(each)]
+        meant = meant or [each for each in admins if _is_called(each, name)]
         found |= {each.pk: each for each in meant}
         if not meant:
             unknown.append(name)
     return list(found.values())[:MOST_ASKED], unknown
+
+
+def _is_called(person: User, name: str) -> bool:
+    return name in _addresses(person) or name in person.name.lower().split()
+
+
+def _addresses(person: User) -> tuple[str, str]:
+    return person.email, person.email.partition("@")[0]
 
 
 def _settle(actor: Actor, report_pk: int, seen: str | None) -> set[int]:

@@ -32,6 +32,7 @@ from feedback import (
 from feedback.checks import screen as checks_screen
 from feedback.models import Bulk, UserFeedback
 from feedback.presenting import (
+    Alike,
     Choice,
     Conflict,
     DeskBar,
@@ -84,11 +85,13 @@ def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
     return {**query, "q": parse(query["q"]).anchored(tz).text}
 
 
-def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo, ahead: str = "") -> dict[str, Any]:
+def page(
+    actor: Actor, query: dict[str, str], *, tz: ZoneInfo, ahead: str = "", has_changed: bool = False
+) -> dict[str, Any]:
     """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report is not there.
 
     `ahead` is the report that the browser has fetched already. If it is the open one and listed, the page comes without
-    it, with `is_ahead`.
+    it, with `is_ahead`; if a report like it `has_changed`, with those like it.
     """
     # Read first: a bulk that ends during this request still counts as running, and the page then hears of its end.
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
@@ -119,13 +122,23 @@ def page(actor: Actor, query: dict[str, str], *, tz: ZoneInfo, ahead: str = "") 
         **offered(actor, tz),
     }
     if ahead and ahead == query.get("item") and any(row.is_current for row in rows):
-        return context | {"is_ahead": True}
+        changed = _alike(actor, query) if has_changed else {}
+        if not has_changed or changed["choices"]:
+            return context | {"is_ahead": True} | changed
     if query.get("item"):
         try:
             context |= opened(actor, query, rows, onward, tz=tz)
         except NotFound as problem:
             context |= {"gone": problem.message, "resume": _below(rows, query["item"], parsed.order)}
     return context
+
+
+def _alike(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
+    report = triage.report_for(actor, query["item"])
+    near = tuple(_near(actor, report, kept(query)))
+    here = reverse("feedback:desk") + href(query)
+    alike = Alike(report.feedback_id, here, near, resolved=report.resolved)
+    return {"alike": alike, "choices": [each for each in near if each.is_of_org]}
 
 
 def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:

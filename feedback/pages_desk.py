@@ -98,7 +98,8 @@ def desk(request: HttpRequest) -> HttpResponse:
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
         part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
-    context = desk_screen.page(actor, query, tz=zones.of(request), ahead=request.headers.get("Heddle-Ahead", ""))
+    ahead, _, has_changed = request.headers.get("Heddle-Ahead", "").partition(",")
+    context = desk_screen.page(actor, query, tz=zones.of(request), ahead=ahead, has_changed=has_changed == "true")
     response = _shown(request, actor, context, 404 if "gone" in context else 200)
     here, is_secure = urlencode(desk_screen.kept(query)), settings.SESSION_COOKIE_SECURE
     here = here if len(here) < _COOKIE_BYTES else _EVERYTHING

@@ -136,6 +136,8 @@ class Said:
     comment_id: str
     who: str
     text: str
+    pieces: tuple[tuple[str, bool], ...]
+    """The text; true for pieces that name whom it asks."""
     at: datetime
     edited_at: datetime | None = None
     is_mine: bool = False
@@ -182,6 +184,31 @@ class Conflict:
     again: str = ""
     sides: tuple[tuple[str, str], ...] = ()
     column: str = ""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """The reports like one, and what can be done with all of them."""
+
+    feedback_id: str
+    here: str
+    near: tuple[Near, ...]
+    resolved: bool = False
+
+    @property
+    def open_together(self) -> int:
+        """Number of open reports that "resolve together" resolves: this one and those that are alike."""
+        return (not self.resolved) + len(self._open_alike)
+
+    @property
+    def duplicates_together(self) -> int:
+        """Number of open reports that are alike and could all become duplicates of this one; 0 if one could not."""
+        alike = self._open_alike
+        return len(alike) if all(near.is_of_org for near in alike) else 0
+
+    @property
+    def _open_alike(self) -> list[Near]:
+        return [near for near in self.near if near.is_alike and not near.resolved]
 
 
 @dataclass(frozen=True)
@@ -275,19 +302,9 @@ class ReportCard(_Spelled):
         return self.modified is not None and self.modified != self.created
 
     @property
-    def open_together(self) -> int:
-        """Number of open reports that "resolve together" resolves: this one and those that are alike."""
-        return (not self.resolved) + len(self._open_alike)
-
-    @property
-    def duplicates_together(self) -> int:
-        """Number of open reports that are alike and could all become duplicates of this one; 0 if one could not."""
-        alike = self._open_alike
-        return len(alike) if all(near.is_of_org for near in alike) else 0
-
-    @property
-    def _open_alike(self) -> list[Near]:
-        return [near for near in self.near if near.is_alike and not near.resolved]
+    def alike(self) -> Alike:
+        """The reports like this one."""
+        return Alike(self.feedback_id, self.here, self.near, resolved=self.resolved)
 
     @property
     def outcome_word(self) -> str:

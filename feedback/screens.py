@@ -269,6 +269,7 @@ def _said(actor: Actor, comment: Comment) -> Said:
         comment_id=comment.comment_id,
         who=comment.author.display_name,
         text=comment.text,
+        pieces=tuple(commenting.pieces(comment.text, [each.person for each in mentions if not each.is_answer])),
         at=comment.created,
         edited_at=comment.edited_at,
         is_mine=comment.author_id == actor.user_id,

@@ -1,6 +1,7 @@
 """Template tags of the desk and of Insight."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from django import template
@@ -28,8 +29,18 @@ def of_org(orgs: Orgs, slug: str) -> str:
 
 
 @register.filter
-def said(text: str) -> SafeString:
-    """The text of a comment: ids of reports and threads in it, and addresses, are links; all else is escaped."""
+def said(pieces: Iterable[tuple[str, bool]]) -> SafeString:
+    """The text of a comment (`Said.pieces`): whom it asks is marked, ids of reports and threads in it, and addresses,
+    are links; all else is escaped.
+    """
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html("<strong>{}</strong>", text) if is_name else _linked(text),) for text, is_name in pieces),
+    )
+
+
+def _linked(text: str) -> SafeString:
     parts = enumerate(_ID.split(text))
     return format_html_join(
         "", "{}", ((_leading_to(part) if place % 2 else urlize(part, autoescape=True),) for place, part in parts)

@@ -23,7 +23,7 @@ function settle() {
 	if (heard !== query()) listen();
 }
 
-/** The newer of page and stream wins. */
+// The newer of page and stream wins.
 function progress() {
 	const shown = part("bulks");
 	if (!(bulks?.dataset.at > shown.dataset.at)) return;
@@ -46,7 +46,7 @@ function mark(item) {
 	found?.setAttribute("aria-current", "true");
 }
 
-/** Below, else above, else the list. */
+// Below, else above, else the list.
 function lead() {
 	const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
 	const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
@@ -55,7 +55,7 @@ function lead() {
 	for (const { href } of links) fetched(href);
 }
 
-/** "" asks for a page load. */
+// "" asks for a page load.
 function fetched(href) {
 	if (ahead.has(href)) return ahead.get(href);
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
@@ -70,11 +70,10 @@ function fetched(href) {
 const drop = (id) => ahead.forEach(({ text = id }, href) => text.includes(id) && ahead.delete(href));
 on("htmx:configRequest", ({ target, detail }) => {
 	if (target.id !== "triage") return;
-	drop(shown);
 	const [to] = links;
 	if (to) detail.parameters.next = to.pathname + to.search;
 	detail.next = ahead.get(to?.href)?.text;
-	if (detail.next) detail.headers["Heddle-Ahead"] = opened(to);
+	if (detail.next) detail.headers["Heddle-Ahead"] = [opened(to), detail.next.includes(shown)];
 });
 
 // The last click wins.
@@ -108,7 +107,7 @@ async function visit(event) {
 
 on("keydown", ({ key }) => /^( |Page)/.test(key) && focused().matches("body, .rep a") && enter(one("#desk-talk:has(.talk)")));
 
-/** To an error, the row, or the pane. */
+// To an error, the row, or the pane.
 function refocus(goes) {
 	if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
 	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
@@ -140,7 +139,7 @@ on("htmx:afterRequest", ({ detail }) => {
 	if (elt.matches("input, #check-runs")) return;
 	const isPost = verb === "post";
 	const isDone = (detail.xhr.status || 500) < 400;
-	if (isPost && elt.id !== "triage") ahead.clear();
+	if (isPost) elt.id === "triage" ? drop(shown) : ahead.clear();
 	if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	desk.ariaBusy = false;
 	settle();
@@ -153,7 +152,6 @@ const words = (selector) => all(selector).map((each) => each.innerText.replace(/
 const done = () => words("[data-said]");
 
 // Ticks survive paging only.
-
 const query = () => part("bulk").q.value;
 
 function ticks() {
@@ -199,7 +197,7 @@ function hold() {
 const leave = () => held && lease(held, 1);
 let line = Promise.resolve();
 
-/** No release may overtake its lease. */
+// No release may overtake its lease.
 function lease(item, leave = "") {
 	const body = new FormData(part("bulk"));
 	body.set("leave", leave);

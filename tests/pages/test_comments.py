@@ -79,6 +79,18 @@ def test_ids_in_a_comment_lead_to_what_they_name(browser_of: Browser, who: Peopl
     assert get(client, said.all("a")[0]["href"]).id("triage")
 
 
+def test_whom_a_comment_asks_is_marked_in_its_text(browser_of: Browser, who: People) -> None:
+    """By whatever name; not who was only spoken of, nor what merely has an @."""
+    report = reports(who.alice, 1)[0]
+    second_admin()
+    text = "@bea, @nobody says <b>@BEA@heddle.test</b>. @Bea… mail x@bea, see /@bea and https://example.org/@bea?"
+    comment(who.admin, report, text)
+    said = panel(browser_of("admin"), report).one("div", class_="said")
+    assert said.text == text
+    assert [each.text for each in said.all("strong")] == ["@bea", "@BEA@heddle.test", "@Bea"]
+    assert [each["href"] for each in said.all("a")] == ["https://example.org/@bea"]
+
+
 def test_who_is_asked_finds_it_in_a_view_and_who_asked_is_told_of_the_answer(browser_of: Browser, who: People) -> None:
     report, bea = reports(who.alice, 2)[0], second_admin()
     client, theirs = browser_of("admin"), client_of(bea)
