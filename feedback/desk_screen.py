@@ -121,24 +121,26 @@ def page(
         "errors": {},
         **offered(actor, tz),
     }
-    if ahead and ahead == query.get("item") and any(row.is_current for row in rows):
-        changed = _alike(actor, query) if has_changed else {}
-        if not has_changed or changed["choices"]:
-            return context | {"is_ahead": True} | changed
     if query.get("item"):
+        is_ahead = ahead == query["item"] and any(row.is_current for row in rows)
         try:
-            context |= opened(actor, query, rows, onward, tz=tz)
+            alike = _alike(actor, query) if is_ahead and has_changed else {}
+            if is_ahead and (alike or not has_changed):
+                context |= {"is_ahead": True, **alike}
+            else:
+                context |= opened(actor, query, rows, onward, tz=tz)
         except NotFound as problem:
             context |= {"gone": problem.message, "resume": _below(rows, query["item"], parsed.order)}
     return context
 
 
 def _alike(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
+    """The reports like the open one; empty if there are none any more."""
     report = triage.report_for(actor, query["item"])
     near = tuple(_near(actor, report, kept(query)))
     here = reverse("feedback:desk") + href(query)
     alike = Alike(report.feedback_id, here, near, resolved=report.resolved)
-    return {"alike": alike, "choices": [each for each in near if each.is_of_org]}
+    return {"alike": alike, "choices": [each for each in near if each.is_of_org]} if near else {}
 
 
 def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:

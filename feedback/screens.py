@@ -98,7 +98,7 @@ def rows_of(
     read = _ROWS[bool(asked.words)].rows(ids.key_of(current, ids.FEEDBACK) or "", *row_ids, *padding)
     by_pk = {values[0]: values for values in read}
     pks: Iterable[int] = row_ids
-    if len(read) > len(row_ids):
+    if by_pk.keys() - set(row_ids):
         pks = UserFeedback.objects.filter(pk__in=by_pk).order_by(*asked.order.by).values_list("pk", flat=True)
     found = [by_pk[pk] for pk in pks if pk in by_pk]
     pks = list(by_pk)
