@@ -115,16 +115,15 @@ class Prepared:
             for convert in found
         )
         moment = connection.ops.adapt_datetimefield_value
-        stand_ins = [moment(each) if isinstance(each, datetime) else each for each in self._stand_ins]
-
-        def converter(source: int, value: Any) -> Any:
-            if isinstance(self._stand_ins[source], datetime):
-                return moment
-            # PostgreSQL gets the width of a number: it would otherwise prepare the statement again for each width.
-            return type(value) if type(value) not in (int, str) else None
-
-        sources = ((place, value, stand_ins.index(value)) for place, value in enumerate(values) if value in stand_ins)
-        slots = tuple((place, source, converter(source, value)) for place, value, source in sources)
+        ways_in = [moment if isinstance(each, datetime) else None for each in self._stand_ins]
+        stand_ins = [way(each) if way else each for way, each in zip(ways_in, self._stand_ins, strict=True)]
+        # PostgreSQL gets the width of a number: it would otherwise prepare the statement again for each width.
+        slots = tuple(
+            (place, source, ways_in[source] or (type(value) if type(value) not in (int, str) else None))
+            for place, value in enumerate(values)
+            if value in stand_ins
+            for source in [stand_ins.index(value)]
+        )
         compiled = _Compiled(_Statement.of(sql, len(values), connection), tuple(values), slots, converters)
         self._compiled[connection.vendor] = compiled
         return compiled
@@ -138,7 +137,7 @@ class PreparedCount(Prepared):
     """The number of rows of a query of one column, as a single row."""
 
     def _spelled(self, compiler: Any) -> tuple[str, Sequence[Any]]:
-        sql, values = compiler.as_sql()
+        sql, values = super()._spelled(compiler)
         return f"SELECT COUNT(*) FROM ({sql}) AS counted", values  # noqa: S608 - made by Django
 
 

@@ -64,18 +64,17 @@ def strangers(text: str) -> list[str]:
 
 def names(text: str) -> set[str]:
     """What the @ of a text name, in lower case: an address, the part before its @, or a word of a name."""
-    return {name.rstrip("._-+").lower() for name in _NAMES.findall(text)}
+    return {name.lower() for _, name in _calls(text)}
 
 
 def pieces(text: str, people: Iterable[User]) -> list[tuple[str, bool]]:
     """The text in pieces, in order; true for those that name one of these people, with their @."""
     known, found, end = list(people), [], 0
-    for match in _NAMES.finditer(text):
-        name = match[1].rstrip("._-+")
+    for begin, name in _calls(text):
         if any(_is_called(each, name.lower()) for each in known):
-            after = match.start(1) + len(name)
-            found += [(text[end : match.start()], False), (text[match.start() : after], True)]
-            end = after
+            found.append((text[end:begin], False))
+            end = begin + len(f"@{name}")
+            found.append((text[begin:end], True))
     return [each for each in [*found, (text[end:], False)] if each[0]]
 
 
@@ -260,6 +259,11 @@ def _named(text: str) -> tuple[list[User], list[str]]:
         if not meant:
             unknown.append(name)
     return list(found.values())[:MOST_ASKED], unknown
+
+
+def _calls(text: str) -> list[tuple[int, str]]:
+    """Where the @ of a text are, and what each names, without the punctuation after it."""
+    return [(match.start(), match[1].rstrip("._-+")) for match in _NAMES.finditer(text)]
 
 
 def _is_called(person: User, name: str) -> bool:

@@ -100,8 +100,8 @@ def rows_of(
     pks: Iterable[int] = row_ids
     if by_pk.keys() - set(row_ids):
         pks = UserFeedback.objects.filter(pk__in=by_pk).order_by(*asked.order.by).values_list("pk", flat=True)
-    found = [by_pk[pk] for pk in pks if pk in by_pk]
-    pks = list(by_pk)
+    pks = [pk for pk in pks if pk in by_pk]
+    found = [by_pk[pk] for pk in pks]
     held, waiting, now = leasing.holders(actor, pks), commenting.waiting(actor, pks), timezone.now()
     comments = quoting.comments(pks if asked.words else ())
     rows = [
@@ -168,7 +168,7 @@ def _row(
     pk, key, sentiment, categories, notes, title, org, name, email, created, modified, resolved_at = values[:12]
     outcome, label, owner_id, owner_name, owner_email, until, until_again, check, dropped_at, answer = values[12:22]
     resolved = resolved_at is not None
-    found = place(words, notes, "".join(each or "" for each in values[22:]), comments.get(pk, ""))
+    found = place(words, notes, values[22] if words else None, comments.get(pk, ""))
     feedback_id = ids.FEEDBACK + key
     return ReportRow(
         feedback_id=feedback_id,
