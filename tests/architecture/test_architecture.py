@@ -231,6 +231,17 @@ def test_no_selector_makes_the_browser_look_at_everything_again():
     assert seen > 10
 
 
+def test_a_button_of_the_desk_outside_its_form_says_that_it_submits():
+    """Otherwise htmx sends the form without the button's name and value: what was asked for."""
+    seen = 0
+    for template in sorted((ROOT / "templates/feedback").rglob("*.html")):
+        for button in re.findall(r"<button\b(?:{%.*?%}|[^>])*>", template.read_text(), re.DOTALL):
+            if " form=" in button and " name=" in button:
+                seen += 1
+                assert 'type="submit"' in button, (template.name, button)
+    assert seen > 10
+
+
 def split_outside_brackets(text, separators):
     """The parts of a selector between any of these, without empty ones."""
     parts, depth = [""], 0

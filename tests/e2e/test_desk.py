@@ -348,7 +348,7 @@ def test_what_was_fetched_ahead_is_shown_without_asking(empty: Heddle, visit: Ca
     visitor = visit("admin")
     page = visitor.page
     first_of_the_open(page, "Complaint 3")
-    page.wait_for_timeout(500)
+    visitor.wait_until_fetched_ahead()
     visitor.forgive("ERR_INTERNET_DISCONNECTED", "failed:")
     visitor.context.set_offline(True)
     page.keyboard.press("j")
@@ -365,10 +365,11 @@ def test_the_report_that_was_fetched_ahead_is_not_sent_again_after_a_resolve(
         said = [{"role": "user", "content": "A canoe?"}, {"role": "assistant", "content": "Here it is."}]
         thread_id = empty.imported("alice", f"desk-{words}-{time.monotonic_ns()}", said, title=words)
         empty.rate("bob", thread_id, 1, notes=words, categories=categories)
-    page = visit("admin").page
+    visitor = visit("admin")
+    page = visitor.page
     first_of_the_open(page, "Sinks")
     for shown, is_alike in (("Leaks", True), ("Wobbles", False)):
-        page.wait_for_timeout(500)
+        visitor.wait_until_fetched_ahead()
         with page.expect_response(lambda answer: answer.request.redirected_from is not None) as answered:
             page.keyboard.press("e")
         shows(page, shown)
@@ -376,11 +377,70 @@ def test_the_report_that_was_fetched_ahead_is_not_sent_again_after_a_resolve(
         expect(page.locator(".rep[aria-current]")).to_contain_text(shown)
         expect(page.locator("#desk-talk .rated-words")).to_have_text(shown)
         assert 'id="desk-report"' not in answered.value.text()
+        print(
+            answered.value.request.headers.get("heddle-ahead"),
+            "ALIKE",
+            answered.value.text().partition('id="alike"')[2][:3000],
+        )
         expect(page.locator("#similar")).to_have_count(int(is_alike))
         if is_alike:
             expect(page.locator("#similar")).to_contain_text("resolved")
             expect(page.locator("#originals label")).to_contain_text("resolved")
             expect(page.locator("#similar button")).to_have_text("Duplicate of this")
+
+
+def test_a_report_that_was_fetched_ahead_gets_what_is_like_it_whatever_it_showed_before(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """A resolved one has no menu of originals, and one that nothing could be resolved with had no form for it."""
+
+    def rate(words: str) -> str:
+        said = [{"role": "user", "content": "A canoe?"}, {"role": "assistant", "content": "Here it is."}]
+        thread_id = empty.imported("alice", f"desk-{words}-{time.monotonic_ns()}", said, title="Canoe")
+        empty.rate("bob", thread_id, 1, notes=words, categories=["unsafe", "slow"])
+        return str(stored(empty, thread_id)[0]["feedback_id"])
+
+    def resolved(words: str) -> str:
+        feedback_id = rate(words)
+        empty.call("admin", "POST", f"admin/feedback/{feedback_id}/actions", {"verb": "resolve"})
+        return feedback_id
+
+    visitor = visit("admin")
+    page = visitor.page
+
+    def resolve(opened: str, shown: str, meanwhile: Callable[[], object] = lambda: None) -> None:
+        page.goto(f"/feedback/?item={opened}&q=category%3Aunsafe")
+        visitor.wait_until_fetched_ahead()
+        meanwhile()
+        with page.expect_response(lambda answer: answer.request.redirected_from is not None) as answered:
+            page.keyboard.press("e")
+        shows(page, shown)
+        assert 'id="desk-report"' not in answered.value.text()
+
+    complaints(empty, 12)  # among which the words of the others are rare enough to tell something
+    resolved("Leaks")
+    resolve(rate("Sinks"), "Leaks")
+    expect(page.locator("#similar")).to_contain_text("resolved")
+    expect(page.locator("#originals")).to_have_count(0)
+    floats, drifts, sways = (f"{how} on weirs, canvas torn" for how in ("Floats", "Drifts", "Sways"))
+    rate(floats)
+    resolve(resolved(drifts), floats, meanwhile=lambda: rate(sways))
+    page.click("#similar button:has-text('together')")
+    expect(page.locator("#desk-status")).to_contain_text("Resolved 2 reports")
+
+
+def test_what_is_alike_is_settled_together_by_mouse(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 12)
+    page = visit("admin").page
+    for words, button, status in (
+        ("The total forgets a voucher", "Resolve 3 together", "Resolved 3 reports"),
+        ("The parcel left without stamps", "2 duplicates of this", "Marked 2 reports as duplicate"),
+    ):
+        complaints(empty, 3, words)
+        first_of_the_open(page, f"{words} 2")
+        page.click(f"#similar button:has-text('{button}')")
+        expect(page.locator("#desk-status")).to_contain_text(status)
 
 
 def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

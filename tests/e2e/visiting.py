@@ -83,6 +83,7 @@ class Visit:
         self.heddle, self.name = heddle, name
         self.forgiven: list[str] = []
         self._said: list[str] = []
+        self._ahead: set[Request] = set()
         if name and name not in heddle.states:
             heddle.states[name] = self._through_the_door(browser, name)
         self.context = browser.new_context(
@@ -98,7 +99,14 @@ class Visit:
         page.on("pageerror", lambda error: self._said.append(f"script: {error}"))
         page.on("requestfailed", self._fail)
         page.on("request", self._leave)
+        page.on("requestfinished", lambda request: self._ahead.discard(request))
         return page
+
+    def wait_until_fetched_ahead(self) -> None:
+        """The desk has what it fetches ahead of its reader."""
+        self.page.wait_for_timeout(300)
+        while self._ahead:
+            self.page.wait_for_timeout(50)
 
     def forgive(self, *patterns: str) -> None:
         """What this journey brings about on purpose."""
@@ -114,10 +122,13 @@ class Visit:
 
     def _fail(self, request: Request) -> None:
         # A line that is left with its page, or a request that a newer one replaces, is no failure.
+        self._ahead.discard(request)
         if request.failure != "net::ERR_ABORTED":
             self._said.append(f"failed: {request.method} {request.url} {request.failure}")
 
     def _leave(self, request: Request) -> None:
+        if "heddle-part" in request.headers:
+            self._ahead.add(request)
         if urlsplit(request.url).netloc not in ("", urlsplit(self.heddle.url).netloc):
             self._said.append(f"foreign: {request.url}")
 
