@@ -149,12 +149,16 @@ def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpRes
 
 def came_from(request: HttpRequest) -> str:
     """The path of the page that sent this request; empty if it is not on this server."""
-    page = HtmxDetails(request).current_url or request.headers.get("Referer", "")
+    return path_here(request, HtmxDetails(request).current_url or request.headers.get("Referer", ""))
+
+
+def path_here(request: HttpRequest, url: str) -> str:
+    """The path, query and fragment of a URL; empty if it is not on this server."""
     try:
-        is_ours = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+        is_ours = url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
     except DisallowedHost:
         is_ours = False
-    return urlunsplit(("", "", *urlsplit(page)[2:])) if is_ours else ""
+    return urlunsplit(("", "", *urlsplit(url)[2:])) if is_ours else ""
 
 
 def _accident(request: HttpRequest) -> HttpResponse:

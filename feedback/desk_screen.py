@@ -86,12 +86,12 @@ def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
 
 
 def page(
-    actor: Actor, query: dict[str, str], *, tz: ZoneInfo, ahead: str = "", has_changed: bool = False
+    actor: Actor, query: dict[str, str], *, tz: ZoneInfo, is_ahead: bool = False, has_changed: bool = False
 ) -> dict[str, Any]:
     """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report is not there.
 
-    `ahead` is the report that the browser has fetched already. If it is the open one and listed, the page comes without
-    it, with `is_ahead`; if a report like it `has_changed`, with those like it.
+    If the browser has fetched the open report already (`is_ahead`) and it is listed, the page comes without it; if a
+    report like it `has_changed`, with those like it.
     """
     # Read first: a bulk that ends during this request still counts as running, and the page then hears of its end.
     as_of, bulks = bulk.as_of(), bulk.shown(actor)
@@ -122,7 +122,7 @@ def page(
         **offered(actor, tz),
     }
     if query.get("item"):
-        is_ahead = ahead == query["item"] and any(row.is_current for row in rows)
+        is_ahead &= any(row.is_current for row in rows)
         try:
             alike = _alike(actor, query) if is_ahead and has_changed else {}
             if is_ahead and (alike or not has_changed):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from datetime import timedelta
 from functools import wraps
 from typing import Any
@@ -9,13 +10,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib import messages as notes
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.http import push_url, replace_url
 from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import admin_actor
@@ -23,7 +25,7 @@ from accounts.pages import local, signed_in
 from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
-from core.problems import came_from
+from core.problems import came_from, path_here
 from core.rendering import isolated
 from core.templatetags.ui import thousands
 from feedback import (
@@ -53,6 +55,8 @@ OF_RUNS = "runs"
 _NEWS = timedelta(minutes=1)
 """How long a page tells of an undo that is over."""
 View = Callable[..., HttpResponseBase]
+Told = Callable[[HttpResponseBase, str], HttpResponseBase]
+_REPLACED = "HX-Replace-Url"
 _LEFT, _EVERYTHING, _COOKIE_BYTES = "desk", "q=", 3_000
 """Cookie with the last list, so that a visit to a thread can return to it; its default; its maximum length."""
 
@@ -98,8 +102,8 @@ def desk(request: HttpRequest) -> HttpResponse:
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
         part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
-    ahead, _, has_changed = request.headers.get("Heddle-Ahead", "").partition(",")
-    context = desk_screen.page(actor, query, tz=zones.of(request), ahead=ahead, has_changed=has_changed == "true")
+    ahead = request.headers.get("Heddle-Ahead", "")
+    context = desk_screen.page(actor, query, tz=zones.of(request), is_ahead=bool(ahead), has_changed=ahead == "true")
     response = _shown(request, actor, context, 404 if "gone" in context else 200)
     here, is_secure = urlencode(desk_screen.kept(query)), settings.SESSION_COOKIE_SECURE
     here = here if len(here) < _COOKIE_BYTES else _EVERYTHING
@@ -150,7 +154,7 @@ def originals_for_all(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 @posted
-def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
+def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     """Apply the pressed button to one report; some buttons then open the next report."""
     actor = admin_actor(request)
     if request.POST.get("verb") in comment_forms.OF_THE_REPORT:
@@ -172,10 +176,10 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponse:
         notes.info(request, words)
     if action is None:
         hold_undo(request)
-    return redirect(_local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
+    return _onward(request, _local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
 
 
-def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpResponse:
+def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpResponseBase:
     """Comment on a report, or acknowledge its comments. As with any button, a typed note is saved."""
     form = request.POST
     try:
@@ -188,12 +192,12 @@ def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpRespon
         return refused(request, actor, problem, item=feedback_id)
     notes.success(request, said)
     hold_undo(request)
-    return redirect(_local(request, "here"))
+    return _onward(request, _local(request, "here"))
 
 
 @signed_in
 @posted
-def act_on_all(request: HttpRequest) -> HttpResponse:
+def act_on_all(request: HttpRequest) -> HttpResponseBase:
     """Apply the pressed button to all ticked or all matching reports."""
     actor = admin_actor(request)
     try:
@@ -210,8 +214,8 @@ def act_on_all(request: HttpRequest) -> HttpResponse:
     if words := desk_forms.told_of_bulk(done):
         notes.info(request, words)
     if verb.name in ("resolve", "duplicate") and "ticked" in request.POST and _is_open_among(request, done):
-        return redirect(_desk_at(desk_screen.kept(_state_of(request))))
-    return redirect(_local(request, "here"))
+        return _onward(request, _desk_at(desk_screen.kept(_state_of(request))), push_url)
+    return _onward(request, _local(request, "here"), push_url)
 
 
 def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
@@ -222,7 +226,7 @@ def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
 
 @signed_in
 @posted
-def undo(request: HttpRequest) -> HttpResponse:
+def undo(request: HttpRequest) -> HttpResponseBase:
     """Undo an action. If it changed a single report, that report is opened."""
     actor = admin_actor(request)
     action = ids.key_of(request.POST.get("action_id", ""), ids.ACTION) or ""
@@ -230,13 +234,13 @@ def undo(request: HttpRequest) -> HttpResponse:
         done = bulk.undo(actor, action)
     except DomainError as problem:
         notes.warning(request, problem.message)
-        return redirect(_local(request, "here"))
+        return _onward(request, _local(request, "here"), push_url)
     notes.success(request, desk_forms.told_of_undo(done))
     request.session.pop(_FINAL, None)
     only, state = undoing.only_report(action), _state_of(request)
     if only and only != state.get("item"):  # options like `whole` were set for another report
         state = {**desk_screen.kept(state), "item": only}
-    return redirect(_desk_at(state))
+    return _onward(request, _desk_at(state), push_url)
 
 
 @signed_in
@@ -307,6 +311,22 @@ def live(request: HttpRequest) -> HttpResponseBase:
     return sse.stream(desk_live.news(request, admin_actor(request)))
 
 
+def _onward(request: HttpRequest, address: str, tell: Told = replace_url) -> HttpResponseBase:
+    """The page that an action leads to: a redirect or, for htmx, the desk itself at that address, one trip earlier.
+
+    `tell` says how the browser's history has it.
+    """
+    path, query = urlsplit(address)[2:4]
+    if not HtmxDetails(request) or path != reverse("feedback:desk"):
+        return redirect(address)
+    asked = copy(request)
+    asked.method, asked.path, asked.path_info = "GET", path, path
+    asked.META = {**request.META, "QUERY_STRING": query}
+    asked.GET = QueryDict(query)
+    response = desk(asked)
+    return response if _REPLACED in response else tell(response, address)
+
+
 def hold_undo(request: HttpRequest) -> None:
     """Call it for whatever cannot be undone: people press `z` to undo what they did last, so until their next action or
     undo it does not undo what they did before.
@@ -336,7 +356,15 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     context |= {**screens.editing_of(parsed, query, request.GET), "orgs": screens.Orgs(parsed, {})}
     if (latest := request.session.pop(_LATEST, None)) and not parsed.problems:
         context["ticked"] = bulk.still_found(actor, latest, parsed)
-    return _apart(render(request, "feedback/desk.html", context, status=status))
+    return _in_history(request, _apart(render(request, "feedback/desk.html", context, status=status)))
+
+
+def _in_history(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Keep the browser's address with a refusal, and one entry of its history if the same is asked again."""
+    here = came_from(request).partition("#")[0] if HtmxDetails(request) else ""
+    if here and (response.status_code >= 400 or request.get_full_path() == here):
+        response[_REPLACED] = here
+    return response
 
 
 def _apart(response: HttpResponse) -> HttpResponse:
@@ -400,4 +428,4 @@ def _local(request: HttpRequest, field: str) -> str:
     With scripts, reports open without reloading the form, so the browser's address is newer than the form's.
     """
     shown = came_from(request) if field == "here" and HtmxDetails(request).current_url else ""
-    return local(request, shown or request.POST.get(field, ""), otherwise="feedback:desk")
+    return local(request, shown or path_here(request, request.POST.get(field, "")), otherwise="feedback:desk")

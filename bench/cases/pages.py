@@ -95,17 +95,13 @@ def _desk(house: House) -> Iterator[Page]:
 def _resolved(page: Page) -> Iterator[float]:
     """Resolve one report after the other; yields the milliseconds until the page with the next one is there."""
     while True:
-        with page.expect_event("requestfinished", lambda request: bool(_asked(request))) as answered:
+        with page.expect_event("requestfinished", _is_triage) as answered:
             _opens_another(page, "e")
-        last, first = answered.value, _asked(answered.value)
-        assert first is not None
-        yield last.timing["startTime"] + last.timing["responseEnd"] - first.timing["startTime"]
+        yield answered.value.timing["responseEnd"]
 
 
-def _asked(request: Request) -> Request | None:
-    """The form that this request is the redirect of."""
-    form = request.redirected_from
-    return form if form and form.method == "POST" else None
+def _is_triage(request: Request) -> bool:
+    return request.method == "POST" and not request.url.endswith("/lease/")
 
 
 def _opens_another(page: Page, key: str) -> None:

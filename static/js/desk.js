@@ -1,21 +1,22 @@
 // The open report is in the URL.
-import { all, enter, fail, focused, forgive, on, one, parsed, part, say, show } from "./page.js";
+import { adopt, all, enter, fail, focused, forgive, on, one, parsed, part, say, show } from "./page.js";
 
 const desk = part("desk");
 const ahead = new Map();
 const OPEN = ".rep[aria-current] a";
 const row = () => one(".rep[aria-current]");
 const opened = (url = location) => new URL(url).searchParams.get("item");
-const swap = (html, ids) => htmx.swap(desk, html, { swapStyle: "none" }, { selectOOB: ids });
-let leases, bulks, held, left, resting, source, heard, last, shown, links;
+let leases, bulks, held, left, resting, source, heard, last, shown, links, was;
 
 function settle() {
-	const { pane } = one("#desk-tabs [aria-current]").dataset;
+	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
+	document.title = title;
 	if (desk.dataset.pane !== pane) scrollTo(0, 0);
 	desk.dataset.pane = pane;
 	mark(opened());
 	show(one("#desk-talk .rated"));
 	lead();
+	part("desk-report").inert = part("dock").inert = was;
 	recall();
 	tell();
 	hold();
@@ -28,8 +29,8 @@ function progress() {
 	const shown = part("bulks");
 	if (!(bulks?.dataset.at > shown.dataset.at)) return;
 	const isOver = shown.childElementCount && !bulks.childElementCount;
-	swap(bulks.outerHTML, "#bulks");
-	if (isOver) renew().then(() => say(done()));
+	put(bulks.outerHTML);
+	if (isOver) renew().then(() => say(words("[data-said]")));
 }
 
 function renew() {
@@ -40,7 +41,7 @@ function renew() {
 
 function mark(item) {
 	const found = part(`r-${item}`);
-	if (item !== shown) show(found), shown && (part("desk-report").scrollTop = 0);
+	if (item !== shown) show(found);
 	shown = item;
 	row()?.removeAttribute("aria-current");
 	found?.setAttribute("aria-current", "true");
@@ -52,7 +53,7 @@ function lead() {
 	const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
 	all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at].href));
 	links = near.reverse().filter(Boolean);
-	for (const { href } of links) fetched(href);
+	was || links.forEach(({ href }) => fetched(href));
 }
 
 // "" asks for a page load.
@@ -71,38 +72,47 @@ const drop = (id) => ahead.forEach(({ text = id }, href) => text.includes(id) &&
 on("htmx:configRequest", ({ target, detail }) => {
 	if (target.id !== "triage") return;
 	const [to] = links;
-	if (to) detail.parameters.next = to.pathname + to.search;
-	detail.next = ahead.get(to?.href)?.text;
-	if (detail.next) detail.headers["Heddle-Ahead"] = [opened(to), detail.next.includes(shown)];
+	if (to) detail.parameters.next = to.href;
+	detail.next = /^(resolve|duplicate|snooze|note_)/.test(detail.parameters.verb) && ahead.get(to?.href)?.text;
+	if (detail.next) detail.headers["Heddle-Ahead"] = detail.next.includes(shown);
 });
 
 // The last click wins.
-on("click", visit, true);
-
-async function visit(event) {
+on("click", async (event) => {
 	const href = event.target.closest(".rep a, [data-near]")?.href;
 	if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
 	event.preventDefault();
 	event.stopPropagation();
 	const item = opened(href);
-	if (item === opened()) return;
+	if (item === shown) return;
 	const sent = one("form.htmx-request");
 	desk.ariaBusy = !!sent || !ahead.get(href)?.text;
 	for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
 	if (sent) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
 	mark(item);
 	const html = await fetched(href);
-	if (row() !== (part(`r-${item}`) ?? 0)) return;
+	if (shown !== item) return;
 	desk.ariaBusy = false;
 	forgive();
 	if (html == null) return settle(), refocus(true), fail();
 	if (!html) return location.assign(href);
+	turn(html, href);
+	say(words(OPEN));
+}, true);
+
+function turn(html, href) {
 	history.replaceState({ htmx: true }, "");
 	history[opened() ? "replaceState" : "pushState"]({ htmx: true }, "", href);
-	swap(html, "#desk-tabs,#desk-talk,#desk-report:innerHTML,#dock,#told");
+	put(html);
 	settle();
 	refocus();
-	say(words(OPEN));
+}
+
+function put(html) {
+	for (const fresh of [...parsed(html).children]) {
+		part(fresh.id)?.replaceWith(fresh);
+		adopt(fresh);
+	}
 }
 
 on("keydown", ({ key }) => /^( |Page)/.test(key) && focused().matches("body, .rep a") && enter(one("#desk-talk:has(.talk)")));
@@ -112,44 +122,49 @@ function refocus(goes) {
 	if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
 	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
 	const link = wrong ?? one(OPEN) ?? one(".rep a");
-	enter(link?.offsetParent ? link : part(opened() ? `desk-${desk.dataset.pane}` : "desk-rows"));
+	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
 }
 
-// Keys behind a sent field are no text.
-on("htmx:beforeSend", ({ target }) => {
+// Keys behind a sent field are no text. The next one shows.
+on("htmx:beforeSend", ({ target, detail }) => {
 	left = target.id === "triage" && target === focused().form && focused();
 	if (left) enter(one(OPEN));
+	const { next } = detail.requestConfig;
+	if (!next) return;
+	was = location.href;
+	turn(next, links[0]);
+	target.replaceChildren();
+	part("sent")?.remove();
+	target.id = "sent";
+	desk.after(target);
 });
 
-// Refusals are no history.
 on("htmx:beforeSwap", ({ detail }) => {
 	const html = detail.serverResponse;
 	if (!html.includes('id="desk"')) return;
-	if (!html.includes('id="desk-talk"')) detail.serverResponse = detail.requestConfig.next + html;
 	detail.shouldSwap = true;
-	detail.isError = false;
-});
-on("htmx:beforeHistoryUpdate", ({ detail: { xhr, history } }) => {
-	const here = location.pathname + location.search;
-	if (xhr.status >= 400) history.path = here;
-	if (history.path === here) history.type = "replace";
+	detail.isError = was = false;
 });
 on("htmx:afterRequest", ({ detail }) => {
 	const { elt, verb } = detail.requestConfig;
 	if (elt.matches("input, #check-runs")) return;
 	const isPost = verb === "post";
 	const isDone = (detail.xhr.status || 500) < 400;
-	if (isPost) elt.id === "triage" ? drop(shown) : ahead.clear();
+	if (was && elt.id === "sent") {
+		const href = was;
+		was = false;
+		fetched(href).then((html) => html && turn(html, href));
+	}
+	if (isPost) drop(/fb_\w+|$/.exec(elt.action)[0]);
 	if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	desk.ariaBusy = false;
 	settle();
 	refocus(isDone && detail.boosted && !one("[data-typing]:focus"));
 	isDone || (left?.isConnected && enter(left));
-	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${isPost ? done() : ""} ${words(`${OPEN}, #desk-rows h2`)}`);
+	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${isPost ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows h2`)}`);
 });
 
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
-const done = () => words("[data-said]");
 
 // Ticks survive paging only.
 const query = () => part("bulk").q.value;
@@ -187,14 +202,13 @@ function recall(ids = ticks()) {
 function hold() {
 	clearTimeout(resting);
 	resting = setTimeout(() => {
-		const item = part("triage") && opened();
+		const item = part("triage") && shown;
 		if (item === held) return;
-		leave();
+		held && lease(held, 1);
 		if ((held = item)) lease(item);
 	}, 300);
 }
 
-const leave = () => held && lease(held, 1);
 let line = Promise.resolve();
 
 // No release may overtake its lease.
@@ -210,7 +224,7 @@ function tell() {
 		const name = leases[each.id.slice(2)];
 		if (each.toggleAttribute("data-held", !!name)) each.dataset.held = name;
 	}
-	note("held", leases[opened()]);
+	note("held", leases[shown]);
 }
 
 function note(id, who) {
@@ -224,11 +238,11 @@ const NEWS = {
 		const deeds = JSON.parse(data);
 		for (const id in deeds) drop(id), part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
 		lead();
-		const deed = deeds[opened()];
+		const deed = deeds[shown];
 		if (deed) note("changed", deed), say(words("#changed"));
 	},
 	bulks: (data) => ((bulks = parsed(data).firstChild), progress()),
-	list: (data) => swap(data, "#desk-views,#news,#desk-total,#desk-count"),
+	list: put,
 	own: () => document.hasFocus() || renew(),
 	gone: () => source.close(),
 };
@@ -242,5 +256,5 @@ function listen() {
 }
 
 settle();
-addEventListener("pagehide", () => (source.close(), leave()));
+addEventListener("pagehide", () => (source.close(), held && lease(held, 1)));
 setInterval(() => held && !document.hidden && lease(held), 6e4);

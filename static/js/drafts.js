@@ -17,14 +17,17 @@ const sent = (form, button) =>
 
 // Text typed since stays.
 let from, typing, behind, taken = {};
-on("htmx:beforeSend", () => (from = focused()));
+on("htmx:beforeSend", ({ detail: { requestConfig: its } }) => {
+	from = focused();
+	its.sent = sent(its.elt, its.triggeringEvent?.submitter);
+});
 on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
-	const { elt, formData, triggeringEvent } = requestConfig;
+	const { formData } = requestConfig;
 	const isSent = (field) => formData.getAll(field.name).includes(field.value);
 	const at = focused();
 	typing = !(at === from && isSent(at)) && key(at);
 	behind = at.value?.length - at.selectionEnd;
-	for (const field of xhr.status < 400 ? sent(elt, triggeringEvent?.submitter) : []) {
+	for (const field of xhr.status < 400 ? requestConfig.sent : []) {
 		taken[key(field)] = formData.get(field.name);
 		if (isSent(field)) delete kept[key(field)];
 	}

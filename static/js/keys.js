@@ -25,7 +25,7 @@ function isUsed(event) {
 // Keys wait for a request, or are typed; refusals drop them.
 const queue = [];
 
-/** Enter waits too, with Ctrl as Send. */
+// Enter waits too, with Ctrl as Send.
 const ends = ({ key }) =>
 	key === "Enter" ? queue.push(isChord ? "Send" : key) : key === "Backspace" && queue.pop();
 
@@ -54,7 +54,7 @@ function then() {
 	if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) queue.length = 0;
 	act();
 }
-on("htmx:afterSettle htmx:afterRequest", () => setTimeout(then));
+on("htmx:load htmx:afterRequest", () => setTimeout(then));
 
 function inField({ key, target, shiftKey }) {
 	const isSent = isChord ? !target.closest("a, button, summary") : target.matches("select[data-submit], [type=radio]");
@@ -72,7 +72,7 @@ function inField({ key, target, shiftKey }) {
 	return true;
 }
 
-/** Not requestSubmit(button): htmx sends the clicked name. */
+// Not requestSubmit(button): htmx sends the clicked name.
 function send(target) {
 	const sender = target.closest("[data-submit]");
 	return sender && press(one(sender.dataset.submit || ".btn[data-kind=primary]", sender.form ?? sender));
@@ -200,7 +200,7 @@ function inView(node) {
 	return bottom > edge() + 8 && top < innerHeight - 72;
 }
 
-/** The focused turn, else the first in view. */
+// The focused turn, else the first in view.
 const reached = (kind = "*") => [focused().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
 
 function move(by) {

@@ -26,7 +26,7 @@ function connect() {
 	for (const name in WORK) source.addEventListener(name, hear);
 }
 
-/** Browsers do not, after a refusal. */
+// Browsers do not, after a refusal.
 function again() {
 	setTimeout(async () => {
 		const { status } = await fetch("", { redirect: "manual" }).catch(() => ({}));
@@ -43,7 +43,7 @@ function hear({ type, data, lastEventId }) {
 	else if (type === "turns") talk.dataset.below = "";
 }
 
-/** Stay at the end until the reader leaves it. */
+// Stay at the end until the reader leaves it.
 function follow() {
 	const left = talk.getBoundingClientRect().bottom - innerHeight;
 	follows = !focused().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
@@ -93,7 +93,7 @@ function exchange(fresh, held) {
 
 const telling = (node) => (node.telling ??= node.outerHTML);
 
-/** Keep a refusal while the same tools wait. */
+// Keep a refusal while the same tools wait.
 function tells(held, fresh) {
 	const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
 	return one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);

@@ -308,18 +308,20 @@ def test_the_report_asked_for_last_is_the_one_that_is_shown(empty: Heddle, visit
 def test_a_press_never_gets_lost_nor_means_what_stood_there_before(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """While one is under way no button can be pressed, an older undo least of all; what comes is ready at once."""
     thread_id = complaints(empty, 3)
-    page = visit("admin").page
+    visitor = visit("admin")
+    page = visitor.page
     page.goto("/feedback/?q=is:open")
     page.locator(".rep a").first.click()
     shows(page, "Complaint 2")
     page.click("#triage [value='own me']")
     expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 2”")
+    visitor.wait_until_fetched_ahead()
     slow: list[Route] = []
     page.route("**/feedback/fb_*/", lambda line: slow.append(line), times=1)
     page.click("#triage [value=resolve]")
     undo = page.locator("#desk-status button:has-text('Undo')")
     expect(undo).to_be_disabled()
-    expect(page.locator("#triage button:enabled")).to_have_count(0)
+    expect(page.locator("#desk-report")).to_have_attribute("inert", "")
     slow[0].continue_()
     undo.click()
     expect(page.locator("#said")).to_contain_text("Undone")
@@ -361,16 +363,19 @@ def test_the_report_that_was_fetched_ahead_is_not_sent_again_after_a_resolve(
     visit: Callable[..., Visit],
 ) -> None:
     """Only what it shows of the resolved one, among its similar reports: that is open no more."""
-    for words, categories in (("Wobbles", []), ("Leaks", ["incorrect", "slow"]), ("Sinks", ["incorrect", "slow"])):
+    wobbles, leaks, sinks = (f"{how}{time.monotonic_ns()}" for how in ("Wobbles", "Leaks", "Sinks"))
+    for words, categories in ((wobbles, []), (leaks, ["incorrect", "slow"]), (sinks, ["incorrect", "slow"])):
         said = [{"role": "user", "content": "A canoe?"}, {"role": "assistant", "content": "Here it is."}]
-        thread_id = empty.imported("alice", f"desk-{words}-{time.monotonic_ns()}", said, title=words)
+        thread_id = empty.imported("alice", f"desk-{words}", said, title=words)
         empty.rate("bob", thread_id, 1, notes=words, categories=categories)
     visitor = visit("admin")
     page = visitor.page
-    first_of_the_open(page, "Sinks")
-    for shown, is_alike in (("Leaks", True), ("Wobbles", False)):
+    first_of_the_open(page, sinks)
+    for shown, is_alike in ((leaks, True), (wobbles, False)):
         visitor.wait_until_fetched_ahead()
-        with page.expect_response(lambda answer: answer.request.redirected_from is not None) as answered:
+        with page.expect_response(
+            lambda answer: answer.request.method == "POST" and "lease" not in answer.url
+        ) as answered:
             page.keyboard.press("e")
         shows(page, shown)
         expect(page).to_have_title(f"{shown} · Heddle")
@@ -398,7 +403,7 @@ def test_a_report_that_was_fetched_ahead_gets_what_is_like_it_whatever_it_showed
     def rate(words: str) -> str:
         said = [{"role": "user", "content": "A canoe?"}, {"role": "assistant", "content": "Here it is."}]
         thread_id = empty.imported("alice", f"desk-{words}-{time.monotonic_ns()}", said, title="Canoe")
-        empty.rate("bob", thread_id, 1, notes=words, categories=["unsafe", "slow"])
+        empty.rate("bob", thread_id, 1, notes=words, categories=["formatting", "slow"])
         return str(stored(empty, thread_id)[0]["feedback_id"])
 
     def resolved(words: str) -> str:
@@ -410,20 +415,24 @@ def test_a_report_that_was_fetched_ahead_gets_what_is_like_it_whatever_it_showed
     page = visitor.page
 
     def resolve(opened: str, shown: str, meanwhile: Callable[[], object] = lambda: None) -> None:
-        page.goto(f"/feedback/?item={opened}&q=category%3Aunsafe")
+        page.goto(f"/feedback/?item={opened}&q=category%3Aformatting")
         visitor.wait_until_fetched_ahead()
         meanwhile()
-        with page.expect_response(lambda answer: answer.request.redirected_from is not None) as answered:
+        with page.expect_response(
+            lambda answer: answer.request.method == "POST" and "lease" not in answer.url
+        ) as answered:
             page.keyboard.press("e")
         shows(page, shown)
         assert 'id="desk-report"' not in answered.value.text()
 
     complaints(empty, 12)  # among which the words of the others are rare enough to tell something
-    resolved("Leaks")
-    resolve(rate("Sinks"), "Leaks")
+    dips, tips = (f"{how}{time.monotonic_ns()}" for how in ("Dips", "Tips"))
+    resolved(dips)
+    resolve(rate(tips), dips)
     expect(page.locator("#similar")).to_contain_text("resolved")
     expect(page.locator("#originals")).to_have_count(0)
-    floats, drifts, sways = (f"{how} on weirs, canvas torn" for how in ("Floats", "Drifts", "Sways"))
+    alike = f"weirs{time.monotonic_ns()} with canvas{time.monotonic_ns()} torn"
+    floats, drifts, sways = (f"{how} on {alike}" for how in ("Floats", "Drifts", "Sways"))
     rate(floats)
     resolve(resolved(drifts), floats, meanwhile=lambda: rate(sways))
     page.click("#similar button:has-text('together')")
@@ -441,6 +450,66 @@ def test_what_is_alike_is_settled_together_by_mouse(empty: Heddle, visit: Callab
         first_of_the_open(page, f"{words} 2")
         page.click(f"#similar button:has-text('{button}')")
         expect(page.locator("#desk-status")).to_contain_text(status)
+
+
+def test_the_next_report_is_shown_before_the_server_has_answered(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """What was pressed meanwhile waits for the answer."""
+    thread_id = complaints(empty, 3)
+    visitor = visit("admin")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 2")
+    visitor.wait_until_fetched_ahead()
+    lines: list[Route] = []
+    page.route("**/feedback/fb_*/", lambda line: lines.append(line))
+    page.keyboard.press("e")
+    shows(page, "Complaint 1")
+    expect(page).to_have_title("Complaint 1 · Heddle")
+    page.keyboard.press("e")
+    page.wait_for_timeout(300)
+    shows(page, "Complaint 1")
+    assert len(lines) == 1
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [False, False, False]
+    lines.pop().continue_()
+    while not lines:
+        page.wait_for_timeout(50)
+    lines.pop().continue_()
+    shows(page, "Complaint 0")
+    expect(page.locator(".rep")).to_have_count(1)
+    expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 1”")
+    page.unroute_all(behavior="ignoreErrors")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [True, True, False]
+
+
+@pytest.mark.parametrize("status", [0, 500])
+def test_a_resolve_that_failed_leads_back_to_what_was_typed(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    status: int,
+) -> None:
+    thread_id = complaints(empty, 3)
+    visitor = visit("admin")
+    visitor.forgive("ERR_FAILED", "failed:", "htmx:", "500")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 2")
+    page.keyboard.press("j")
+    shows(page, "Complaint 1")
+    visitor.wait_until_fetched_ahead()
+    page.fill("#admin-note", "Half a note")
+    page.route("**/feedback/fb_*/", lambda line: line.fulfill(status=status) if status else line.abort())
+    page.click("#triage [value=resolve]")
+    expect(page.locator(".failed")).to_be_visible()
+    shows(page, "Complaint 1")
+    expect(page.locator("#admin-note")).to_have_value("Half a note")
+    assert parse_qs(urlsplit(page.url).query)["item"] == [stored(empty, thread_id)[1]["feedback_id"]]
+    page.unroute_all(behavior="ignoreErrors")
+    page.click("#triage [value=resolve]")
+    shows(page, "Complaint 0")
+    expect(page.locator(".failed")).to_have_count(0)
+    made = [(each["resolved"], each["admin_note"]) for each in stored(empty, thread_id)]
+    assert made == [(False, None), (True, "Half a note"), (False, None)]
 
 
 def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

@@ -45,6 +45,7 @@ def test_nine_alike_are_resolved_and_taken_back_one_is_put_off_and_comes_back(
     expect(page.locator("#admin-note")).to_have_value("My words")
     admin.note("My words")
     expect(page.locator(WORDS)).to_have_text(f"{word} 7")
+    expect(told).to_contain_text(f"Saved note on “{word} 8”")
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"
 
     admin.snooze()

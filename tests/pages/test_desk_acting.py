@@ -57,6 +57,45 @@ def test_a_note_that_is_saved_with_its_own_button_goes_on(browser_of: Browser, w
     assert stored(report).admin_note == "x"
 
 
+def test_with_scripts_an_action_is_answered_by_the_page_it_leads_to(browser_of: Browser, who: People) -> None:
+    """At the same address, with the same words, as the redirect leads to without them."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    here, onward = (f"{DESK}{ALL}&item={made[at].feedback_id}" for at in (2, 1))
+    by_htmx = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{here}"}
+
+    def sent(form: Node, status: int = 200, **typed: str) -> tuple[Node, dict[str, str]]:
+        answer = client.post(form["action"], {**form.fields(), **typed}, headers=by_htmx)
+        return dom(answer, status), {name: answer[name] for name in ("HX-Replace-Url", "HX-Push-Url") if name in answer}
+
+    page, history = sent(get(client, here).id("triage"), verb="label typed", label="wave")
+    assert (told(page), history) == (["New label wave on “report 2”"], {"HX-Replace-Url": here})
+    page, history = sent(page.id("triage"), 400, verb="snooze day", until="", label="typed")
+    assert (page.id("until-wrong").words, history) == ("Choose a date first.", {"HX-Replace-Url": here})
+    page, history = sent(page.id("triage"), verb="resolve", label="")
+    assert (told(page), history) == (["Resolved “report 2”"], {"HX-Replace-Url": onward})
+    assert page.id("desk-report").one(class_="words").words == "report 1"
+    assert page.id("desk-status").words == get(client, onward).id("desk-status").words
+    by_htmx["HX-Current-URL"] = f"http://testserver{onward}"
+    undo = next(each for each in page.id("desk-status").all("form") if each["action"].endswith("/undo/"))
+    page, history = sent(undo)
+    assert (told(page), history) == (["Undone: resolution of “report 2”."], {"HX-Push-Url": here})
+    assert not stored(made[2]).resolved
+
+
+def test_the_same_address_again_is_one_entry_of_the_history(browser_of: Browser, who: People) -> None:
+    """And what is not there has none."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    here = f"{DESK}{ALL}&item={report.feedback_id}"
+    for current, asked, kept in (
+        (here, here, here),
+        (here, f"{DESK}{ALL}", None),
+        (here, f"{DESK}{ALL}&item=fb_x", here),
+    ):
+        headers = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{current}#similar"}
+        assert client.get(asked, headers=headers).get("HX-Replace-Url") == kept
+    assert "HX-Replace-Url" not in client.get(here)
+
+
 def test_labels_are_added_and_taken_off(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = then(client, press(client, opened(client, report), "label", label=" pumps , Late,late"))
