@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -117,7 +118,7 @@ def page(
         "unsettled": _unsettled(bulks, last),
         "undone": _undone(bulks, last),
         "vain": _vain(bulks, last),
-        "labels": labelling.names(actor),
+        "labels": partial(labelling.names, actor),
         "errors": {},
         **offered(actor, tz),
     }

@@ -356,7 +356,13 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     context |= {**screens.editing_of(parsed, query, request.GET), "orgs": screens.Orgs(parsed, {})}
     if (latest := request.session.pop(_LATEST, None)) and not parsed.problems:
         context["ticked"] = bulk.still_found(actor, latest, parsed)
+    context["base"] = "_swapped.html" if _is_swapped(request) else "base.html"
     return _in_history(request, _apart(render(request, "feedback/desk.html", context, status=status)))
+
+
+def _is_swapped(request: HttpRequest) -> bool:
+    """Whether a desk asks for the desk, and so needs no frame around it."""
+    return bool(HtmxDetails(request)) and urlsplit(came_from(request)).path == reverse("feedback:desk")
 
 
 def _in_history(request: HttpRequest, response: HttpResponse) -> HttpResponse:

@@ -6,7 +6,7 @@ const ahead = new Map();
 const OPEN = ".rep[aria-current] a";
 const row = () => one(".rep[aria-current]");
 const opened = (url = location) => new URL(url).searchParams.get("item");
-let leases, bulks, held, left, resting, source, heard, last, shown, links, was;
+let leases, bulks, held, left, resting, source, heard, last, shown, links, was, next;
 
 function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
@@ -73,8 +73,8 @@ on("htmx:configRequest", ({ target, detail }) => {
 	if (target.id !== "triage") return;
 	const [to] = links;
 	if (to) detail.parameters.next = to.href;
-	detail.next = /^(resolve|duplicate|snooze|note_)/.test(detail.parameters.verb) && ahead.get(to?.href)?.text;
-	if (detail.next) detail.headers["Heddle-Ahead"] = detail.next.includes(shown);
+	next = /^(resolve|duplicate|snooze|note_)/.test(detail.parameters.verb) && ahead.get(to?.href)?.text;
+	if (next) detail.headers["Heddle-Ahead"] = next.includes(shown);
 });
 
 // The last click wins.
@@ -125,14 +125,18 @@ function refocus(goes) {
 	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
 }
 
-// Keys behind a sent field are no text. The next one shows.
-on("htmx:beforeSend", ({ target, detail }) => {
+// Keys behind a sent field are no text.
+on("htmx:beforeSend", ({ target }) => {
 	left = target.id === "triage" && target === focused().form && focused();
 	if (left) enter(one(OPEN));
-	const { next } = detail.requestConfig;
+});
+
+// Then the next shows.
+on("htmx:xhr:loadstart", ({ target }) => {
 	if (!next) return;
 	was = location.href;
 	turn(next, links[0]);
+	next = 0;
 	target.replaceChildren();
 	part("sent")?.remove();
 	target.id = "sent";

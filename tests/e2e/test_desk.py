@@ -508,6 +508,7 @@ def test_a_resolve_that_failed_leads_back_to_what_was_typed(
     page.click("#triage [value=resolve]")
     shows(page, "Complaint 0")
     expect(page.locator(".failed")).to_have_count(0)
+    expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 1”")
     made = [(each["resolved"], each["admin_note"]) for each in stored(empty, thread_id)]
     assert made == [(False, None), (True, "Half a note"), (False, None)]
 

@@ -76,6 +76,7 @@ def test_with_scripts_an_action_is_answered_by_the_page_it_leads_to(browser_of: 
     assert page.id("desk-report").one(class_="words").words == "report 1"
     assert page.id("desk-status").words == get(client, onward).id("desk-status").words
     by_htmx["HX-Current-URL"] = f"http://testserver{onward}"
+    assert page.none("html") and page.one("title").words == "report 1 · Heddle"
     undo = next(each for each in page.id("desk-status").all("form") if each["action"].endswith("/undo/"))
     page, history = sent(undo)
     assert (told(page), history) == (["Undone: resolution of “report 2”."], {"HX-Push-Url": here})
