@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from django.utils.encoding import iri_to_uri
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import push_url, replace_url
@@ -324,7 +325,7 @@ def _onward(request: HttpRequest, address: str, tell: Told = replace_url) -> Htt
     asked.META = {**request.META, "QUERY_STRING": query}
     asked.GET = QueryDict(query)
     response = desk(asked)
-    return response if _REPLACED in response else tell(response, address)
+    return response if _REPLACED in response else tell(response, iri_to_uri(address))
 
 
 def hold_undo(request: HttpRequest) -> None:
@@ -369,7 +370,7 @@ def _in_history(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """Keep the browser's address with a refusal, and one entry of its history if the same is asked again."""
     here = came_from(request).partition("#")[0] if HtmxDetails(request) else ""
     if here and (response.status_code >= 400 or request.get_full_path() == here):
-        response[_REPLACED] = here
+        response[_REPLACED] = iri_to_uri(here)
     return response
 
 

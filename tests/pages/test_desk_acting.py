@@ -83,6 +83,28 @@ def test_with_scripts_an_action_is_answered_by_the_page_it_leads_to(browser_of: 
     assert not stored(made[2]).resolved
 
 
+@pytest.mark.parametrize("by_htmx", [True, False])
+@pytest.mark.parametrize(
+    ("asked", "led"),
+    [
+        ("/feedback/?q=is:open", "/feedback/?q=is:open"),
+        ("http://testserver/feedback/?q=is:open", "/feedback/?q=is:open"),
+        ("/feedback/?q=note:\u00e9", "/feedback/?q=note:%C3%A9"),
+        ("http://elsewhere.test/feedback/?q=is:open", "/feedback/"),
+        ("//elsewhere.test/feedback/", "/feedback/"),
+        ("http://testserver//elsewhere.test/", "/feedback/"),
+        ("javascript:alert(1)", "/feedback/"),
+        ("/feedback/?q=\r\nSet-Cookie: a=b", "/feedback/?q=Set-Cookie:%20a=b"),
+    ],
+)
+def test_an_action_leads_nowhere_else(browser_of: Browser, who: People, asked: str, led: str, by_htmx: bool) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    form = opened(client, report).id("triage")
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/feedback/?q="} if by_htmx else {}
+    answer = client.post(form["action"], {**form.fields(), "verb": "resolve", "next": asked}, headers=headers)
+    assert (answer.status_code, answer["HX-Replace-Url" if by_htmx else "Location"]) == (200 if by_htmx else 302, led)
+
+
 def test_the_same_address_again_is_one_entry_of_the_history(browser_of: Browser, who: People) -> None:
     """And what is not there has none."""
     report, client = reports(who.alice, 1)[0], browser_of("admin")
