@@ -6,7 +6,7 @@ const ahead = new Map();
 const OPEN = ".rep[aria-current] a";
 const row = () => one(".rep[aria-current]");
 const opened = (url = location) => new URL(url).searchParams.get("item");
-let leases, bulks, held, left, resting, source, heard, last, shown, links, was, next;
+let leases, bulks, held, left, resting, source, heard, last, shown, links, was, next, here;
 
 function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
@@ -75,6 +75,7 @@ on("htmx:configRequest", ({ target, detail }) => {
 	if (to) detail.parameters.next = to.href;
 	next = /^(resolve|duplicate|snooze|note_)/.test(detail.parameters.verb) && ahead.get(to?.href)?.text;
 	if (next) detail.headers["Heddle-Ahead"] = next.includes(shown);
+	here = [desk.innerHTML, location.href];
 });
 
 // The last click wins.
@@ -131,10 +132,9 @@ on("htmx:beforeSend", ({ target }) => {
 	if (left) enter(one(OPEN));
 });
 
-// Then the next shows.
 on("htmx:xhr:loadstart", ({ target }) => {
 	if (!next) return;
-	was = location.href;
+	was = here;
 	turn(next, links[0]);
 	next = 0;
 	target.replaceChildren();
@@ -154,11 +154,7 @@ on("htmx:afterRequest", ({ detail }) => {
 	if (elt.matches("input, #check-runs")) return;
 	const isPost = verb === "post";
 	const isDone = (detail.xhr.status || 500) < 400;
-	if (was && elt.id === "sent") {
-		const href = was;
-		was = false;
-		fetched(href).then((html) => html && turn(html, href));
-	}
+	if (was && elt.id === "sent") turn(...was, (was = false)), enter(part(left.id));
 	if (isPost) drop(/fb_\w+|$/.exec(elt.action)[0]);
 	if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	desk.ariaBusy = false;

@@ -152,6 +152,7 @@ def test_what_is_typed_after_a_failed_save_goes_into_its_field(
     visitor.forgive("ERR_INTERNET_DISCONNECTED", "htmx:")
     page = visitor.page
     first_of_the_open(page, "Complaint 1")
+    visitor.wait_until_fetched_ahead()
     page.keyboard.press(key)
     page.keyboard.type("canoe")
     visitor.context.set_offline(True)
