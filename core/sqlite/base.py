@@ -155,7 +155,9 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
             if self.errors_occurred or not self.autocommit or self.is_in_transaction or len(idle) >= _MOST_IDLE:
                 super()._close()
             else:
-                idle.append(self.connection)
+                # Off this object first: what is finalised in between may close it, too, and it would be lent twice.
+                lent, self.connection = self.connection, None
+                idle.append(lent)
         finally:
             self._leave()
 

@@ -132,6 +132,7 @@ on("htmx:beforeSend", ({ target }) => {
 	if (left) enter(one(OPEN));
 });
 
+// Sent, it shows the next.
 on("htmx:xhr:loadstart", ({ target }) => {
 	if (!next) return;
 	was = here;

@@ -87,6 +87,28 @@ def test_the_next_thread_gets_the_connection_that_was_used_last(file: Path, fini
     assert on_a_file(file, opened) is first, "returned last"
 
 
+def test_a_connection_is_returned_once_whatever_is_finalised_meanwhile(file: Path) -> None:
+    """An abandoned event stream also gives back the connection of whichever thread happens to collect it."""
+
+    class Idle(list[Any]):
+        is_asked = False
+
+        def append(self, each: Any) -> None:
+            if not self.is_asked:
+                self.is_asked = True
+                finish_a_request()
+            super().append(each)
+
+    def used_once(used: Wrapper) -> Any:
+        found = opened(used)
+        sqlite._idle[str(file)] = Idle()
+        finish_a_request()
+        return found
+
+    first = on_a_file(file, used_once)
+    assert sqlite._idle[str(file)] == [first]
+
+
 def test_a_thread_that_only_ever_borrowed_writes_like_any_other(file: Path) -> None:
     def write(used: Wrapper) -> Any:
         for word in ("warp", "weft"):
