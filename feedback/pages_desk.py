@@ -357,21 +357,19 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     context |= {**screens.editing_of(parsed, query, request.GET), "orgs": screens.Orgs(parsed, {})}
     if (latest := request.session.pop(_LATEST, None)) and not parsed.problems:
         context["ticked"] = bulk.still_found(actor, latest, parsed)
-    context["base"] = "_swapped.html" if _is_swapped(request) else "base.html"
-    return _in_history(request, _apart(render(request, "feedback/desk.html", context, status=status)))
-
-
-def _is_swapped(request: HttpRequest) -> bool:
-    """Whether a desk asks for the desk, and so needs no frame around it."""
-    return bool(HtmxDetails(request)) and urlsplit(came_from(request)).path == reverse("feedback:desk")
-
-
-def _in_history(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Keep the browser's address with a refusal, and one entry of its history if the same is asked again."""
-    here = came_from(request).partition("#")[0] if HtmxDetails(request) else ""
-    if here and (response.status_code >= 400 or request.get_full_path() == here):
+    here = _shown_by(request)
+    # A desk that asks for the desk needs no frame around it.
+    context["base"] = "_swapped.html" if urlsplit(here).path == reverse("feedback:desk") else "base.html"
+    response = _apart(render(request, "feedback/desk.html", context, status=status))
+    # A refusal keeps the browser's address, and the same address again is one entry of its history.
+    if here and (status >= 400 or request.get_full_path() == here):
         response[_REPLACED] = iri_to_uri(here)
     return response
+
+
+def _shown_by(request: HttpRequest) -> str:
+    """The address that a browser with scripts shows while it asks, without fragment; else empty."""
+    return came_from(request).partition("#")[0] if HtmxDetails(request) else ""
 
 
 def _apart(response: HttpResponse) -> HttpResponse:
@@ -404,7 +402,7 @@ def _as_shown(request: HttpRequest) -> str:
 
     With scripts, reports open without reloading the search field, so its links name the one that was open before.
     """
-    shown = dict(parse_qsl(urlsplit(came_from(request)).query)).get("item", "") if HtmxDetails(request) else ""
+    shown = dict(parse_qsl(urlsplit(_shown_by(request)).query)).get("item", "")
     if shown in ("", request.GET.get("item")):
         return ""
     asked = request.GET.copy()

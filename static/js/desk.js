@@ -41,7 +41,7 @@ function renew() {
 
 function mark(item) {
 	const found = part(`r-${item}`);
-	if (item !== shown) show(found);
+	if (item !== shown) show(found), (part("desk-report").scrollTop = 0);
 	shown = item;
 	row()?.removeAttribute("aria-current");
 	found?.setAttribute("aria-current", "true");
@@ -148,14 +148,14 @@ on("htmx:beforeSwap", ({ detail }) => {
 	const html = detail.serverResponse;
 	if (!html.includes('id="desk"')) return;
 	detail.shouldSwap = true;
-	detail.isError = was = false;
+	detail.isError = was = 0;
 });
 on("htmx:afterRequest", ({ detail }) => {
 	const { elt, verb } = detail.requestConfig;
 	if (elt.matches("input, #check-runs")) return;
 	const isPost = verb === "post";
 	const isDone = (detail.xhr.status || 500) < 400;
-	if (was && elt.id === "sent") turn(...was, (was = false)), enter(part(left.id));
+	if (was && elt.id === "sent") turn(...was, (was = 0)), enter(part(left.id));
 	if (isPost) drop(/fb_\w+|$/.exec(elt.action)[0]);
 	if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	desk.ariaBusy = false;

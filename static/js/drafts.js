@@ -21,13 +21,12 @@ on("htmx:beforeSend", ({ detail: { requestConfig: its } }) => {
 	from = focused();
 	its.sent = sent(its.elt, its.triggeringEvent?.submitter);
 });
-on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig } }) => {
-	const { formData } = requestConfig;
+on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig: { formData, sent } } }) => {
 	const isSent = (field) => formData.getAll(field.name).includes(field.value);
 	const at = focused();
 	typing = !(at === from && isSent(at)) && key(at);
 	behind = at.value?.length - at.selectionEnd;
-	for (const field of xhr.status < 400 ? requestConfig.sent : []) {
+	for (const field of xhr.status < 400 ? sent : []) {
 		taken[key(field)] = formData.get(field.name);
 		if (isSent(field)) delete kept[key(field)];
 	}

@@ -483,6 +483,21 @@ def test_the_next_report_is_shown_before_the_server_has_answered(
     assert [each["resolved"] for each in stored(empty, thread_id)] == [True, True, False]
 
 
+def test_another_report_is_shown_from_its_top(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Also one that an undo opens, which is not fetched ahead."""
+    complaints(empty, 2)
+    page = visit("admin", viewport={"width": 1440, "height": 500}).page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press("e")
+    expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 1”")
+    pane = page.locator("#desk-report")
+    assert pane.evaluate("each => (each.scrollTop = 200)") == pane.evaluate("each => each.scrollTop") == 200
+    page.keyboard.press("z")
+    shows(page, "Complaint 1")
+    expect(page.locator("#desk-status")).to_contain_text("Undone")
+    assert pane.evaluate("each => each.scrollTop") == 0
+
+
 @pytest.mark.parametrize("status", [0, 500])
 def test_a_resolve_that_failed_leads_back_to_what_was_typed(
     empty: Heddle,  # noqa: F811
