@@ -35,6 +35,9 @@ _FIELDS = (
     "user__memberships__is_default",
 )
 _TOKEN = Prepared(lambda digest: ApiToken.objects.filter(hash=digest).values_list(*_FIELDS), str)
+_MEMBERSHIPS = Prepared(
+    lambda user: Membership.objects.filter(user=user).values_list("org_id", "org__key", "is_default"), int
+)
 _USED_AT_MOST_EVERY = timedelta(minutes=1)
 
 
@@ -87,13 +90,13 @@ def _note_use(token_id: int) -> None:
 
 def actor_of_user(user: User) -> Actor:
     """The actor for a signed-in user, or for a worker's job on their behalf. A disabled account is never an admin."""
-    rows = Membership.objects.filter(user=user).values_list("org_id", "org__key", "is_default")
+    rows = _MEMBERSHIPS.rows(user.pk)
     return Actor(
         user_id=user.pk,
         email=user.email,
         name=user.display_name,
         is_admin=user.is_staff and user.is_active,
-        orgs=_orgs(list(rows)),
+        orgs=_orgs(rows),
     )
 
 

@@ -22,6 +22,7 @@ from accounts.orgs import open_to
 from core import bodies, problems
 from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries
 from core.ids import ORG
+from core.prepared import PreparedRow
 
 ORG_SESSION_KEY = "org"
 View = Callable[..., HttpResponseBase]
@@ -128,9 +129,14 @@ def required_org(request: HttpRequest) -> Org:
 
 def _current_org(request: HttpRequest) -> Org | None:
     actor = page_actor(request)
-    orgs = Org.objects.all() if actor.is_admin else Org.objects.filter(pk__in=list(actor.orgs.values()))
     chosen = request.session.get(ORG_SESSION_KEY)
-    if chosen and (org := orgs.filter(slug=chosen).first()):
+    org = _BY_SLUG.first(chosen) if chosen else None
+    if org and (actor.is_admin or org.pk in actor.orgs.values()):
         return org
-    first = next(iter(actor.orgs), "")
-    return orgs.filter(key=first.removeprefix(ORG)).first() if first else orgs.order_by("slug").first()
+    if first := next(iter(actor.orgs), ""):
+        return _BY_KEY.first(first.removeprefix(ORG))
+    return open_to(actor).first()
+
+
+_BY_SLUG = PreparedRow(lambda slug: Org.objects.filter(slug=slug), Org, str)
+_BY_KEY = PreparedRow(lambda key: Org.objects.filter(key=key), Org, str)

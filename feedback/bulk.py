@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from copy import copy
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound
 from core.grammar import spelled
+from core.prepared import PreparedRow
 from core.wire import Exact
 from feedback import following, projecting, renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, verb_named
@@ -125,8 +126,15 @@ def bulk_for(actor: Actor, bulk_id: str) -> Bulk:
 
 def shown(actor: Actor) -> list[Bulk]:
     """The actor's bulks that the desk shows: running ones, and ended ones that can still be undone. One query."""
-    lately = Q(finished_at__gt=timezone.now() - undoing.WINDOW)
-    return list(Bulk.objects.filter(Q(state__in=Bulk.OPEN) | lately, created_by=actor.user_id).order_by("id"))
+    return _SHOWN.all(actor.user_id, timezone.now() - undoing.WINDOW)
+
+
+def _shown(user_id: int, begin: datetime) -> QuerySet[Bulk]:
+    is_shown = Q(state__in=Bulk.OPEN) | Q(finished_at__gt=begin)
+    return Bulk.objects.filter(is_shown, created_by=user_id).order_by("id")
+
+
+_SHOWN = PreparedRow(_shown, Bulk, int, datetime, without=("chosen",))
 
 
 def still_found(actor: Actor, bulk_id: str, query: Query) -> list[str]:

@@ -19,6 +19,7 @@ from accounts.rights import require_admin, require_author
 from core import ids, notices
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
+from core.prepared import Prepared
 from core.visible import is_visible
 from feedback import projecting, triage
 from feedback.models import Comment, Mention, UserFeedback
@@ -164,12 +165,16 @@ def pending(actor: Actor) -> set[int]:
     return set(Mention.waiting_for(actor.user_id).values_list("pk", flat=True))
 
 
-def waiting(actor: Actor, report_pks: Iterable[int]) -> dict[int, str]:
-    """Of these reports (row ids) those whose comments wait for the actor: `asks you`, or `answers you`. One query."""
-    rows = Mention.waiting_for(actor.user_id).filter(feedback__in=list(report_pks)).order_by("-is_answer")
-    return {
-        pk: "answers you" if is_answer else "asks you" for pk, is_answer in rows.values_list("feedback", "is_answer")
-    }
+def waiting(actor: Actor) -> dict[int, str]:
+    """The reports (row ids) whose comments wait for the actor: `asks you`, or `answers you`. One query."""
+    return {pk: "answers you" if is_answer else "asks you" for pk, is_answer in _WAITING.rows(actor.user_id)}
+
+
+def _waiting(user_id: int) -> QuerySet[Mention, Any]:
+    return Mention.waiting_for(user_id).order_by("-is_answer").values_list("feedback", "is_answer")
+
+
+_WAITING = Prepared(_waiting, int)
 
 
 def sweep() -> None:

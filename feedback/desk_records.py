@@ -8,6 +8,8 @@ from django.utils import timezone
 from accounts.models import User
 from core import ids
 from core.actor import Actor
+from core.prepared import Prepared
+from core.rows import loaded
 from feedback import projecting, saved_views, versions
 from feedback.label_text import written_labels
 from feedback.models import Bulk, Comment, Label, Lease, Reply, SavedView, Triage, TriageChange, UserFeedback
@@ -62,8 +64,17 @@ def beside(report: UserFeedback) -> tuple[Triage, Reply | None]:
 
 def people(actor: Actor) -> list[User]:
     """The other admins, to assign reports to; by name, as many as a menu shows. One query."""
-    others = User.objects.admins().exclude(pk=actor.user_id).only("email", "name")
-    return sorted(others.order_by("name", "email")[:PEOPLE_SHOWN], key=lambda each: each.display_name.casefold())
+    others = [loaded(User, _OF_PEOPLE, each) for each in _OTHERS.rows(actor.user_id)]
+    return sorted(others, key=lambda each: each.display_name.casefold())
+
+
+_OF_PEOPLE = ("id", "email", "name")
+_OTHERS = Prepared(
+    lambda user: (
+        User.objects.admins().exclude(pk=user).order_by("name", "email").values_list(*_OF_PEOPLE)[:PEOPLE_SHOWN]
+    ),
+    int,
+)
 
 
 def changes_of(feedback_id: str) -> list[TriageChange]:

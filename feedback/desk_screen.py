@@ -13,6 +13,7 @@ from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, NotFound, Stale
 from core.grammar import MAX_LENGTH, spelled
 from core.paging import counted
+from core.prepared import Prepared
 from feedback import (
     bulk,
     comment_forms,
@@ -52,6 +53,7 @@ from feedback.querying import (
     OLDEST,
     Meaning,
     Order,
+    Position,
     Query,
     completing,
     matching,
@@ -60,6 +62,7 @@ from feedback.querying import (
     parse,
     row_ids,
 )
+from feedback.saved_views import PAGE
 from feedback.wire_finding import SimilarReportOut
 from threads import extracts, profiles
 from threads import screens as thread_screens
@@ -67,7 +70,6 @@ from threads.models import Thread
 from threads.presenting import cloth, excerpting
 from threads.presenting.articles import Article, Piece
 
-PAGE = screens.PAGE
 KEYS = ("q", "after", "item", "pane", "whole", "check", "comment", "comments")
 """`comment`: the comment whose form is open; `comments`: set to show all of them."""
 COMMENTS = 20
@@ -101,8 +103,7 @@ def page(
     rows, onward, back = _listed(actor, meant, query, parsed) if meant else ([], None, None)
     running = [each for each in bulks if not each.is_over]
     # While a bulk runs, the key for undo stops it. It must not undo what was done before it.
-    finished = {"unfinished": _unfinished(bulks), "tried": _tried(bulks)}
-    last = None if running else undoing.last_action(actor, **finished, tz=tz)
+    last = None if running else undoing.last_action(actor, bulks, tz=tz)
     if of := next((each for each in bulks if last and each.key == last.action), None):
         last = last and replace(last, unchanged=max(0, of.done_count - last.report_count))
     context: dict[str, Any] = {
@@ -163,7 +164,12 @@ def _listed(
 ) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
     """The rows of one page, and the next and previous page."""
     address, after, order = kept(query), query.get("after"), parsed.order
-    found = order.following(meant.reports, order.place(after), PAGE + 1)
+    place = order.place(after)
+    if parsed.canonical in saved_views.FIXED:  # in the default order
+        newest = saved_views.newest(actor, parsed.canonical, below=place[-1] if place else None)
+        found: list[Position] = [(pk,) for pk in newest]
+    else:
+        found = order.following(meant.reports, place, PAGE + 1)
     onward = back = None
     if following := row_ids(found[PAGE:]):
         onward = _beside({**address, "after": order.token(found[PAGE - 1])}, following)
@@ -175,8 +181,11 @@ def _listed(
 
 
 def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:
-    key = UserFeedback.objects.filter(pk__in=row_ids[:1]).values_list("key", flat=True).first()
-    return PageBeside(href(query), href({**query, "item": ids.FEEDBACK + key}) if key else "")
+    found = _KEY.first(row_ids[0]) if row_ids else None
+    return PageBeside(href(query), href({**query, "item": ids.FEEDBACK + found[0]}) if found else "")
+
+
+_KEY = Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list("key"), int)
 
 
 def opened(
@@ -210,7 +219,7 @@ def opened(
         changes,
         here=desk_url + href(query),
         next_href=desk_url + next(filter(None, ways), href(kept(query))),
-        held_by=rows[place].held_by if place >= 0 else leasing.holders(actor, [report.pk]).get(report.pk, ""),
+        held_by=rows[place].held_by if place >= 0 else leasing.holders(actor).get(report.pk, ""),
         near=_near(actor, report, kept(query)),
         most_comments=None if query.keys() & {"comment", "comments"} else COMMENTS,
         tz=tz,
@@ -345,18 +354,19 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
     current in another order, unless there is a view with that order. If the query is limited to an org, so are the
     views and their counts, except those that name an org themselves.
     """
-    total = counted(meant.reports) if meant else None
     saved_by_people = saved_views.listed(actor)
     here = [parsed, parsed.of_org("")]
     spellings = [each.canonical for query in here for each in (query, query.sorted_by(NEWEST))]
     known = {each.query for each in saved_views.BUILT_IN} | {each.query for each in saved_by_people}
     looked_at = next((each for each in spellings if each in known), None)
-    counts: dict[str | None, int | None] = {looked_at: total}
-    wanted = [each.query for each in saved_views.BUILT_IN if each.is_work and each.query != looked_at]
+    wanted = {each.query for each in saved_views.BUILT_IN if each.is_work}
+    counts: dict[str | None, int | None] = {}
     if parsed.org:
-        counts.update({query: _count(actor, query, meant) for query in wanted})
+        counts.update({query: _count(actor, query, meant) for query in wanted if query != looked_at})
     else:
-        counts.update(saved_views.counts(actor, wanted))
+        counts.update(saved_views.counts(actor, wanted | saved_views.FIXED.intersection([looked_at])))
+    total = counts[looked_at] if looked_at in counts else counted(meant.reports) if meant else None
+    counts[looked_at] = total
     views = [
         replace(
             _choice(each.name, each.query, looked_at, counts, parsed.org),
@@ -461,22 +471,6 @@ def _latest(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | No
     if latest is None or not latest.finished_at or (last is not None and last.at > latest.finished_at):
         return None
     return latest
-
-
-def _unfinished(bulks: Sequence[Bulk]) -> set[str]:
-    """Actions whose latest undo was stopped before its end."""
-    undos = _undos(bulks).items()
-    return {action for action, each in undos if each.state == Bulk.State.CANCELLED and each.dealt_with < each.total}
-
-
-def _tried(bulks: Sequence[Bulk]) -> set[str]:
-    """Actions whose latest undo is finished, even if it could change nothing."""
-    return {action for action, each in _undos(bulks).items() if each.state == Bulk.State.DONE}
-
-
-def _undos(bulks: Sequence[Bulk]) -> dict[str, Bulk]:
-    """The latest undo of each action."""
-    return {each.undoes: each for each in bulks if each.undoes}
 
 
 def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:

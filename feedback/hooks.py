@@ -7,7 +7,8 @@ from accounts import hooks as accounts_hooks
 from catalogue import hooks as catalogue_hooks
 from core import jobs
 from core.actor import Actor
-from core.paging import counted
+from core.paging import COUNT_LIMIT
+from core.prepared import PreparedCount
 from feedback import capture, marking, mentioning
 from feedback.checks import judging, screen
 from feedback.models import CheckRun, UserFeedback
@@ -18,7 +19,10 @@ from threads.models import Thread
 
 def open_reports() -> int:
     """Number of open reports, counted up to 1,000."""
-    return counted(UserFeedback.objects.filter(resolved=False))
+    return int(_OPEN.rows()[0][0])
+
+
+_OPEN = PreparedCount(lambda: UserFeedback.objects.filter(resolved=False).order_by().values_list("pk")[:COUNT_LIMIT])
 
 
 def reports_of_agent(actor: Actor, agent_id: str) -> str:

@@ -1,15 +1,16 @@
 """Presence: who has a report open. A lease is shown to others for two minutes; it never prevents saving."""
 
-from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from core import notices
+from accounts.models import display_name
+from core import ids, notices
 from core.actor import Actor
-from core.prepared import PreparedInsert
+from core.prepared import Prepared, PreparedInsert
 from feedback import triage
 from feedback.models import Lease
 
@@ -28,7 +29,7 @@ def hold(actor: Actor, feedback_id: str) -> str | None:
         _LEASES.insert(Lease(feedback=report, holder_id=actor.user_id, until=now + LEASE))
     if is_new:
         notices.publish(triage.NOTICE)
-    return holders(actor, [report.pk]).get(report.pk)
+    return holders(actor).get(report.pk)
 
 
 def release(actor: Actor, feedback_id: str) -> None:
@@ -40,18 +41,26 @@ def release(actor: Actor, feedback_id: str) -> None:
 
 def present(actor: Actor) -> dict[str, str]:
     """Names of others who have reports open now, by report id. One query."""
-    return {
-        row.feedback.feedback_id: row.holder.display_name for row in _others(actor).select_related("feedback")[:200]
-    }
+    return {ids.FEEDBACK + key: name for _, key, name in _others(actor)}
 
 
-def holders(actor: Actor, report_pks: Iterable[int]) -> dict[int, str]:
-    """Names of others who have these reports open, by row id. One query."""
-    rows = _others(actor).filter(feedback__in=list(report_pks))
-    return {row.feedback_id: row.holder.display_name for row in rows}
+def holders(actor: Actor) -> dict[int, str]:
+    """Names of others who have reports open now, by row id. One query."""
+    return {pk: name for pk, _, name in _others(actor)}
 
 
-def _others(actor: Actor) -> QuerySet[Lease]:
-    """The leases of others, latest first, so that in a dict the earliest of a report wins."""
-    rows = Lease.objects.filter(until__gt=timezone.now()).exclude(holder=actor.user_id)
-    return rows.select_related("holder").order_by("-pk")
+def _others(actor: Actor) -> list[tuple[int, str, str]]:
+    """Reports (row id and key) and who has them open, latest first, so that in a dict the earliest of a report wins.
+
+    There are as many as open windows of admins.
+    """
+    rows = _OTHERS.rows(actor.user_id, timezone.now())
+    return [(pk, key, display_name(name, email)) for pk, key, name, email in rows]
+
+
+def _leases_of_others(user_id: int, now: datetime) -> QuerySet[Lease, Any]:
+    rows = Lease.objects.filter(until__gt=now).exclude(holder=user_id).order_by("-pk")
+    return rows.values_list("feedback", "feedback__key", "holder__name", "holder__email")
+
+
+_OTHERS = Prepared(_leases_of_others, int, datetime)

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.text import Truncator
 
+from accounts.models import User
 from accounts.rights import require_admin, require_author
 from core import ids
 from core.actor import Actor
@@ -16,12 +17,17 @@ from core.errors import Conflict, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH, Field, changed, spelled
 from core.names import name_kept
 from core.paging import COUNT_LIMIT, counted
-from core.prepared import PreparedCount, together
+from core.prepared import Prepared, PreparedCount, PreparedRow, together
 from core.rendering import isolated
+from core.rows import loaded
 from core.visible import is_visible
 from feedback.models import SavedView, UserFeedback
 from feedback.querying import at_moment, matching, parse, understood
 
+PAGE = 40
+"""Most reports on a page of the desk."""
+_ENDLESS = 2**63 - 1
+"""Above every row id."""
 _SHOWN = 200
 """Most characters of a query in a message."""
 MOST = 100
@@ -79,8 +85,19 @@ class IsThere(Conflict):
 def listed(actor: Actor) -> list[SavedView]:
     """The actor's own views and the shared ones, by name. One query."""
     require_admin(actor)
-    rows = SavedView.objects.filter(Q(created_by=actor.user_id) | Q(is_shared=True)).select_related("created_by")
-    return list(rows.order_by("name", "id"))
+    found = _LISTED.all(actor.user_id)
+    for view in found:
+        view.created_by = loaded(User, ("id", *_OF_PEOPLE), (view.created_by_id, *view.beside))  # type: ignore[attr-defined]
+    return found
+
+
+_OF_PEOPLE = ("email", "name")
+_LISTED = PreparedRow(
+    lambda user: SavedView.objects.filter(Q(created_by=user) | Q(is_shared=True)).order_by("name", "id"),
+    SavedView,
+    int,
+    beside=[f"created_by__{column}" for column in _OF_PEOPLE],
+)
 
 
 def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> SavedView:
@@ -159,23 +176,43 @@ def rewrite(change: Callable[[Field], Field]) -> None:
 
 
 def counts(actor: Actor, queries: Iterable[str]) -> dict[str, int]:
-    """As `count`, for built-in views that show work; in one round trip to the database."""
+    """As `count`, for queries in `FIXED`; in one round trip to the database."""
     require_admin(actor)
     wanted, now = list(queries), timezone.now()
     found = together(*((_COUNTS[query], (actor.user_id, now)) for query in wanted))
     return {query: rows[0][0] for query, rows in zip(wanted, found, strict=True)}
 
 
-def _counted(query: str) -> PreparedCount:
-    """The count of a built-in view, by the actor's row id and the time."""
+def newest(actor: Actor, query: str, *, below: int | None) -> list[int]:
+    """The row ids of the reports of a query in `FIXED`, newest first, of one page and one more; only those below a row
+    id, if there is one.
+    """
+    require_admin(actor)
+    found = _PAGES[query].rows(actor.user_id, timezone.now(), _ENDLESS if below is None else below)
+    return [pk for (pk,) in found]
 
-    def reports(user_id: int, now: datetime) -> QuerySet[UserFeedback, Any]:
-        return at_moment(user_id, now, parse(query)).order_by().values_list("pk")[:COUNT_LIMIT]
 
-    return PreparedCount(reports, int, datetime)
+def _reports(query: str) -> Callable[[int, datetime], QuerySet[UserFeedback, Any]]:
+    """The reports of a built-in view, by the actor's row id and the time."""
+    return lambda user_id, now: at_moment(user_id, now, parse(query)).order_by().values_list("pk")
 
 
-_COUNTS = {each.query: _counted(each.query) for each in BUILT_IN if each.is_work}
+def _counted(reports: Callable[[int, datetime], QuerySet[UserFeedback, Any]]) -> PreparedCount:
+    return PreparedCount(lambda user_id, now: reports(user_id, now)[:COUNT_LIMIT], int, datetime)
+
+
+def _page(reports: Callable[[int, datetime], QuerySet[UserFeedback, Any]]) -> Prepared:
+    def rows(user_id: int, now: datetime, below: int) -> QuerySet[UserFeedback, Any]:
+        return reports(user_id, now).filter(pk__lt=below).order_by("-pk")[: PAGE + 1]
+
+    return Prepared(rows, int, datetime, int)
+
+
+# A duration becomes a time while its query is built, so a query with one cannot be compiled in advance.
+FIXED = frozenset(each.query for each in BUILT_IN if "<" not in each.query)
+"""Queries of built-in views that are compiled once."""
+_COUNTS = {query: _counted(_reports(query)) for query in FIXED}
+_PAGES = {query: _page(_reports(query)) for query in FIXED}
 
 
 def count(actor: Actor, query: str) -> int | None:

@@ -24,12 +24,11 @@ from feedback.models import Check, CheckBatch, CheckRun, Comment, Mention, Reply
 from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Said, Token, href, outcome_word
 from feedback.querying import Query
 from feedback.querying.words import place
+from feedback.saved_views import PAGE
 from feedback.taxonomy import Outcome
 from threads.access import may
 from threads.models import Message, Thread, Turn
 
-PAGE = 40
-"""Most rows of a page."""
 FORKS = 5
 """Most forks in a report's history, latest first."""
 BATCHES = 5
@@ -102,7 +101,7 @@ def rows_of(
         pks = UserFeedback.objects.filter(pk__in=by_pk).order_by(*asked.order.by).values_list("pk", flat=True)
     pks = [pk for pk in pks if pk in by_pk]
     found = [by_pk[pk] for pk in pks]
-    held, waiting, now = leasing.holders(actor, pks), commenting.waiting(actor, pks), timezone.now()
+    held, waiting, now = leasing.holders(actor), commenting.waiting(actor), timezone.now()
     comments = quoting.comments(pks if asked.words else ())
     rows = [
         replace(_row(actor, now, values, query, current, held, asked.words, comments), waits=waiting.get(values[0], ""))

@@ -1,6 +1,6 @@
 """Undoing one action, on one report or thousands, and reporting what could not be undone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
@@ -13,6 +13,7 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
+from core.prepared import Prepared, PreparedRow, together
 from core.rendering import isolated
 from core.templatetags.ui import thousands
 from feedback import following, historytelling, labelling, projecting, triage
@@ -159,32 +160,38 @@ def _quoted(text: str) -> str:
     return f"\u201c{isolated(said)}\u201d"
 
 
-def last_action(
-    actor: Actor, *, unfinished: Iterable[str] = (), tried: Iterable[str] = (), tz: tzinfo = UTC
-) -> LastAction | None:
+def last_action(actor: Actor, bulks: Sequence[Bulk] = (), *, tz: tzinfo = UTC) -> LastAction | None:
     """What `z` would undo: the actor's latest action inside the window that was not undone, or not completely.
 
-    `unfinished` are actions whose undo was stopped. `tried` are actions whose undo is finished, even if it could change
-    nothing: `z` moves on to the one before. Times are shown in `tz`.
+    `bulks` are those of the actor that run or ended inside the window, oldest first (`bulk.shown`). An action whose
+    undo was stopped is offered again. One whose undo is finished is not, even if nothing could be changed: `z` moves on
+    to the one before. Times are shown in `tz`.
     """
+    begin = timezone.now() - WINDOW
+    found = _undoable(actor.user_id, begin, bulks).first() if bulks else _LATEST.first(actor.user_id, begin)
+    return _told(found, tz)
+
+
+def _undoable(user_id: int, begin: datetime, bulks: Sequence[Bulk] = ()) -> QuerySet[TriageChange]:
+    """The last change of what can be undone; the window of a bulk begins with its end."""
+    ended = {each.key: each.created for each in bulks if each.finished_at and each.finished_at > begin}
+    undos = {each.undoes: each for each in bulks if each.undoes}
+    stopped = [(of, each) for of, each in undos.items() if each.state == Bulk.State.CANCELLED]
+    unfinished = [of for of, each in stopped if each.dealt_with < each.total]
+    tried = [of for of, each in undos.items() if each.state == Bulk.State.DONE]
     undone = TriageChange.objects.filter(undoes=OuterRef("action"))
-    found = (
-        TriageChange.objects.filter(_is_recent(actor), actor=actor.user_id, undoes__isnull=True)
+    # The time bounds the search; without it, an admin's whole history would be read.
+    is_recent = Q(at__gt=min([begin, *ended.values()])) & (Q(at__gt=begin) | Q(action__in=ended))
+    return (
+        TriageChange.objects.filter(is_recent, actor=user_id, undoes__isnull=True)
         .exclude(Exists(undone) & ~Q(action__in=unfinished))
         .exclude(action__in=tried)
         .exclude(verb__in=(FOLLOW, *_FINAL))
-        .order_by("-id")
+        .order_by("-id")[:1]
     )
-    return _told(found.first(), tz)
 
 
-def _is_recent(actor: Actor) -> Q:
-    """Changes that are not too old to be undone; the window of a bulk begins with its end."""
-    begin = timezone.now() - WINDOW
-    lately = Bulk.objects.filter(created_by=actor.user_id, finished_at__gt=begin)
-    bulks = dict(lately.values_list("key", "created"))
-    # The time bounds the search; without it, an admin's whole history would be read.
-    return Q(at__gt=min([begin, *bulks.values()])) & (Q(at__gt=begin) | Q(action__in=bulks))
+_LATEST = PreparedRow(_undoable, TriageChange, int, datetime)
 
 
 def told(action: str) -> LastAction | None:
@@ -197,30 +204,41 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
     if change is None:
         return None
     # Not joined to the change: until its statistics know the newest ones, PostgreSQL would read all reports for it.
-    reports = UserFeedback.objects.filter(pk=change.feedback_id).select_related("thread")
-    report = reports.only("key", "notes", "thread__title").first()
-    if report is None:
-        return None
-    of = (
-        TriageChange.objects.filter(action=change.action)
-        .exclude(verb=FOLLOW)
-        .aggregate(began=Min("at"), reports=Count("feedback", distinct=True), notes=Count("pk", filter=Q(verb="note")))
+    report, extent, end = together(
+        (_SUBJECT, (change.feedback_id,)), (_EXTENT, (change.action,)), (_END, (change.action,))
     )
-    deed, how = _deed(change, of["began"], tz)
-    has_note = change.verb != "note" and of["notes"] > 0
+    if not report:
+        return None
+    [(key, notes, title)], [(began, report_count, note_count)] = report, extent
+    deed, how = _deed(change, began, tz)
     return LastAction(
         action=change.action,
         deed=deed,
-        report_count=of["reports"],
-        subject=report.notes or "",
+        report_count=report_count,
+        subject=notes or "",
         at=change.at,
         how=how,
-        has_note=has_note,
-        place=report.thread.title or "",
-        feedback_id=report.feedback_id,
+        has_note=change.verb != "note" and note_count > 0,
+        place=title or "",
+        feedback_id=ids.FEEDBACK + key,
         failing=_failing(change),
-        ended=_end_of(change.action),
+        ended=end[0][0] if end else None,
     )
+
+
+_SUBJECT = Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list("key", "notes", "thread__title"), int)
+_END = Prepared(lambda action: Bulk.objects.filter(key=action).values_list("finished_at"), str)
+
+
+def _extent(action: str) -> QuerySet[TriageChange, Any]:
+    """When an action began, and how many reports it changed and notes it wrote."""
+    figures = {"began": Min("at"), "reports": Count("feedback", distinct=True)}
+    rows = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by()
+    found = rows.values("action").annotate(**figures, notes=Count("pk", filter=Q(verb="note")))
+    return found.values_list(*figures, "notes")
+
+
+_EXTENT = Prepared(_extent, str)
 
 
 def _failing(change: TriageChange) -> int:
@@ -305,7 +323,8 @@ def require_undoable(actor: Actor, action: str) -> None:
 
 def _end_of(action: str) -> datetime | None:
     """When a bulk ended; None for any other action."""
-    return Bulk.objects.filter(key=action).values_list("finished_at", flat=True).first()
+    found = _END.first(action)
+    return found[0] if found else None
 
 
 def left_of(action: str) -> QuerySet[TriageChange]:

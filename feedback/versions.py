@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from core.actor import Actor
 from core.errors import InvalidRequest, Stale
+from core.prepared import PreparedRow
 from feedback.models import TriageChange, UserFeedback
 
 
@@ -87,5 +88,12 @@ def require_unseen(
 
 def changes_since(report: UserFeedback, version: Version) -> list[TriageChange]:
     """The triage changes of a report after a version, newest first."""
-    rows = TriageChange.objects.filter(feedback=report, pk__gt=version.change)
-    return list(rows.select_related("actor").order_by("-id"))
+    return _SINCE.all(report.pk, version.change)
+
+
+_SINCE = PreparedRow(
+    lambda report, change: TriageChange.objects.filter(feedback=report, pk__gt=change).order_by("-id"),
+    TriageChange,
+    int,
+    int,
+)

@@ -74,14 +74,15 @@ def state(value: str, asking: Asking) -> Q:
         case "open" | "resolved":
             return is_resolved(value == "resolved")
         case "unclaimed":
-            awake = [~Q(Exists(rows.filter(feedback=OuterRef("pk")))) for rows in _snoozed(asking)]
-            return is_resolved(False) & Q(owned_by__isnull=True) & Q(*awake)
+            return is_resolved(False) & Q(owned_by__isnull=True) & ~_asleep(asking)
         case "mine":
             return Q(owned_by=asking.actor.user_id)
+        case "snoozed" if asking.excluding:
+            return is_resolved(False) & _asleep(asking)
         case "snoozed":
             # Filter the few snoozed rows: with a separate condition, SQLite would scan all open reports.
             asleep = (rows.filter(feedback__resolved=False) for rows in _snoozed(asking))
-            timed, again = (beside(rows, excluding=asking.excluding) for rows in asleep)
+            timed, again = (beside(rows) for rows in asleep)
             return timed | again
         case "due":
             due = Triage.objects.filter(snoozed_until__lte=asking.now)
@@ -312,6 +313,12 @@ def _snoozed(asking: Asking) -> tuple[QuerySet[Triage], QuerySet[Triage]]:
     """The snoozed rows by time, and until it happens again; separate, because each has its own index."""
     rows = Triage.objects.all()
     return rows.filter(snoozed_until__gt=asking.now), rows.filter(snoozed_until_again=True)
+
+
+def _asleep(asking: Asking) -> Q:
+    """Snoozed, asked of each report: for what is left when few are excluded, which needs no list of the snoozed."""
+    timed, again = (Q(Exists(rows.filter(feedback=OuterRef("pk")))) for rows in _snoozed(asking))
+    return timed | again
 
 
 def _one_of(asked: str, column: str, value: str, asking: Asking) -> Q:

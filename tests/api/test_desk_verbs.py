@@ -639,7 +639,7 @@ def test_a_bulk_can_be_undone_for_half_an_hour_from_its_end(act, admin, who, rep
         while bulk._advance_chunk(who.admin.actor, row.pk):
             pass
     with time_machine.travel(timezone.now() + timedelta(minutes=40), tick=True):
-        last = undoing.last_action(who.admin.actor)
+        last = undoing.last_action(who.admin.actor, bulk.shown(who.admin.actor))
         assert last is not None and last.action_id == begun["action_id"] and last.minutes == 9
         monkeypatch.setattr(bulk, "AT_ONCE", 200)
         assert undone(admin, begun["action_id"])["done_count"] == 1
