@@ -14,7 +14,8 @@ from contextlib import suppress
 from typing import Any
 
 from django.db import DatabaseError, DataError, OperationalError, connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models.lookups import IsNull
 
 from core import notices
 from core.prepared import Prepared, together
@@ -225,7 +226,9 @@ _REQUESTS_SINCE = Message.objects.filter(
 )
 # Not a join: SQLite would begin it with all reports, and look for each whether it waits.
 _IS_OVER = Exists(UserFeedback.objects.filter(pk=OuterRef("pk")).filter(~Exists(_OPEN_TURNS) | Exists(_REQUESTS_SINCE)))
-_WAITING = Undigested.objects.filter(~Exists(RatedAnswer.objects.filter(pk=OuterRef("pk"))) | _IS_OVER)
+# A value, not an EXISTS: for that PostgreSQL may read the answers of all reports first.
+_DIGESTED = Subquery(RatedAnswer.objects.filter(pk=OuterRef("pk")).values("pk")[:1])
+_WAITING = Undigested.objects.filter(IsNull(_DIGESTED, True) | Q(_IS_OVER))
 """New reports, and those that were digested during a turn that has ended since."""
 _ANY_WAITING = Prepared(lambda: _WAITING.values_list("pk")[:1])
 _ANY_REWORDED = Prepared(lambda: Reworded.objects.values_list("pk")[:1])

@@ -1,5 +1,7 @@
 """How the databases go about a page of a query: along an index in the order of the page, and never over everything."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -216,3 +218,40 @@ def test_what_completes_a_query_is_counted_along_indexes(api, plan_of):
         for table in ("feedback_labelled", "feedback_userfeedback", "feedback_ratedanswer", "feedback_ratedtool"):
             assert f"SCAN {table}" not in plan and f"Seq Scan on {table}" not in plan
         assert "Sort" not in plan.partition("SubPlan")[2]
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="what PostgreSQL may do instead")
+def test_what_waits_for_the_digest_is_found_without_the_answers_of_other_reports_on_postgresql(api, who):
+    make.rating(who.alice, make.thread(who.alice))
+    asked = list(plans_of(lambda: data_of(api("admin").get("admin/feedback?q=hello"))))
+    waiting = [plan for sql, plan in asked if 'FROM "feedback_undigested"' in sql]
+    assert waiting
+    for plan in waiting:
+        assert "feedback_ratedanswer_pkey" in plan and "hashed" not in plan.partition("feedback_userfeedback")[0], plan
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite plans without figures")
+def test_few_are_expected_to_be_due_whatever_the_time_is_on_postgresql(who):
+    """A prepared query may be planned without its values. Expecting a third of all, it would read all."""
+    thread = make.thread(who.alice)
+    by = who.alice.user.pk
+    common = {"thread_id": thread.pk, "org_id": thread.org_id, "created_by_id": by, "modified_by_id": by}
+    made = UserFeedback.objects.bulk_create(
+        UserFeedback(key=f"due{number:023}", message_sequence_num=number, sentiment="negative", **common)
+        for number in range(3_000)
+    )
+    now = timezone.now()
+    Triage.objects.bulk_create(Triage(feedback=each, snoozed_until=None if each.pk % 50 else now) for each in made)
+    rows = querying.matching(who.admin.actor, querying.parse("is:due")).order_by().values_list("pk")[:1000]
+    sql, values = rows.query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE feedback_userfeedback, feedback_triage")
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute(f"PREPARE asked AS {sql % tuple(f'${place}' for place, _ in enumerate(values, 1))}")
+        cursor.execute(f"EXPLAIN EXECUTE asked({', '.join(['%s'] * len(values))})", values)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute("DEALLOCATE asked")
+    assert "$" in plan and "triage_snoozed" in plan
+    assert int(re.findall(r"rows=(\d+)", plan)[0]) < 60
