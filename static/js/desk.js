@@ -1,4 +1,3 @@
-// The open report is in the URL.
 import { adopt, all, enter, fail, focused, forgive, on, one, parsed, part, say, show } from "./page.js";
 
 const desk = part("desk");
@@ -11,6 +10,7 @@ let leases, bulks, held, left, resting, source, heard, last, shown, links, was, 
 function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
 	document.title = title;
+	desk.ariaBusy = false;
 	if (desk.dataset.pane !== pane) scrollTo(0, 0);
 	desk.dataset.pane = pane;
 	mark(opened());
@@ -21,22 +21,21 @@ function settle() {
 	tell();
 	hold();
 	progress();
-	if (heard !== query()) listen();
+	heard === query() || listen();
 }
 
 // The newer of page and stream wins.
 function progress() {
 	const shown = part("bulks");
 	if (!(bulks?.dataset.at > shown.dataset.at)) return;
-	const isOver = shown.childElementCount && !bulks.childElementCount;
+	const isOver = shown.children[0] && !bulks.children[0];
 	put(bulks.outerHTML);
 	if (isOver) renew().then(() => say(words("[data-said]")));
 }
 
 function renew() {
-	const drafts = focused().matches("#desk-report *, #bulk .field *") ? "" : ",#bulk,#desk-tabs,#desk-report:innerHTML,#dock";
-	const selectOOB = `#desk-views,#desk-rows,#desk-status,#desk-count,#desk-total${drafts}`;
-	return htmx.ajax("GET", location.href, { source: "#told", swap: "none", selectOOB });
+	const source = focused().matches("#desk-report *, #bulk .field *") ? "#told" : "#renew";
+	return htmx.ajax("GET", location.href, { source, swap: "none" });
 }
 
 function mark(item) {
@@ -47,17 +46,16 @@ function mark(item) {
 	found?.setAttribute("aria-current", "true");
 }
 
-// Below, else above, else the list.
 function lead() {
 	const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
-	const near = [row()?.previousElementSibling, below].map((each) => each?.querySelector("a"));
-	all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at].href));
+	const near = [row()?.previousElementSibling, below].map((each) => each && one("a", each));
+	all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at]));
 	links = near.reverse().filter(Boolean);
-	was || links.forEach(({ href }) => fetched(href));
+	was || links.map(fetched);
 }
 
 // "" asks for a page load.
-function fetched(href) {
+function fetched({ href }) {
 	if (ahead.has(href)) return ahead.get(href);
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
 		.then((answer) => (answer.ok ? answer.text() : ""))
@@ -69,35 +67,34 @@ function fetched(href) {
 }
 
 const drop = (id) => ahead.forEach(({ text = id }, href) => text.includes(id) && ahead.delete(href));
-on("htmx:configRequest", ({ target, detail }) => {
+on("htmx:configRequest", ({ target, detail: { parameters, headers } }) => {
 	if (target.id !== "triage") return;
 	const [to] = links;
-	if (to) detail.parameters.next = to.href;
-	next = /^(resolve|duplicate|snooze|note_)/.test(detail.parameters.verb) && ahead.get(to?.href)?.text;
-	if (next) detail.headers["Heddle-Ahead"] = next.includes(shown);
+	if (to) parameters.next = to.href;
+	next = /^(resolve|duplicate|snooze|note_)/.test(parameters.verb) && ahead.get(to?.href)?.text;
+	if (next) headers["Heddle-Ahead"] = next.includes(shown);
 	here = [desk.innerHTML, location.href];
 });
 
 // The last click wins.
 on("click", async (event) => {
-	const href = event.target.closest(".rep a, [data-near]")?.href;
-	if (!href || event.ctrlKey || event.metaKey || event.shiftKey) return;
+	const link = event.target.closest(".rep a, [data-near]");
+	if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
 	event.preventDefault();
 	event.stopPropagation();
-	const item = opened(href);
+	const item = opened(link);
 	if (item === shown) return;
 	const sent = one("form.htmx-request");
-	desk.ariaBusy = !!sent || !ahead.get(href)?.text;
+	desk.ariaBusy = !!sent || !ahead.get(link.href)?.text;
 	for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
 	if (sent) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
 	mark(item);
-	const html = await fetched(href);
+	const html = await fetched(link);
 	if (shown !== item) return;
-	desk.ariaBusy = false;
 	forgive();
 	if (html == null) return settle(), refocus(true), fail();
-	if (!html) return location.assign(href);
-	turn(html, href);
+	if (!html) return location.assign(link);
+	turn(html, link);
 	say(words(OPEN));
 }, true);
 
@@ -109,16 +106,20 @@ function turn(html, href) {
 	refocus();
 }
 
-function put(html) {
-	for (const fresh of [...parsed(html).children]) {
-		part(fresh.id)?.replaceWith(fresh);
-		adopt(fresh);
+const put = (html) => [...parsed(html).children].map((fresh) => swap(part(fresh.id), fresh));
+
+// Equal rows stay.
+function swap(old, fresh) {
+	for (const row of all(".rep", fresh)) {
+		const kept = part(row.id);
+		if (kept?.outerHTML.replace(/ tabi\S+/, "") === row.outerHTML) row.replaceWith(kept);
 	}
+	old?.replaceWith(fresh);
+	adopt(fresh);
 }
 
 on("keydown", ({ key }) => /^( |Page)/.test(key) && focused().matches("body, .rep a") && enter(one("#desk-talk:has(.talk)")));
 
-// To an error, the row, or the pane.
 function refocus(goes) {
 	if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
 	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
@@ -132,7 +133,6 @@ on("htmx:beforeSend", ({ target }) => {
 	if (left) enter(one(OPEN));
 });
 
-// Sent, it shows the next.
 on("htmx:xhr:loadstart", ({ target }) => {
 	if (!next) return;
 	was = here;
@@ -145,29 +145,32 @@ on("htmx:xhr:loadstart", ({ target }) => {
 });
 
 on("htmx:beforeSwap", ({ detail }) => {
-	const html = detail.serverResponse;
-	if (!html.includes('id="desk"')) return;
+	if (!detail.serverResponse.includes('id="desk"')) return;
 	detail.shouldSwap = true;
 	detail.isError = was = 0;
 });
-on("htmx:afterRequest", ({ detail }) => {
-	const { elt, verb } = detail.requestConfig;
+
+// htmx would tell each element that it goes.
+on("htmx:oobBeforeSwap", ({ target, detail }) => {
+	const { firstChild } = detail.fragment;
+	if (firstChild.id) detail.shouldSwap = swap(target, firstChild);
+});
+
+on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
 	if (elt.matches("input, #check-runs")) return;
 	const isPost = verb === "post";
-	const isDone = (detail.xhr.status || 500) < 400;
+	const isDone = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, (was = 0)), enter(part(left.id));
 	if (isPost) drop(/fb_\w+|$/.exec(elt.action)[0]);
 	if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
-	desk.ariaBusy = false;
 	settle();
-	refocus(isDone && detail.boosted && !one("[data-typing]:focus"));
+	refocus(isDone && boosted && !one("[data-typing]:focus"));
 	isDone || (left?.isConnected && enter(left));
 	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${isPost ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows h2`)}`);
 });
 
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
 
-// Ticks survive paging only.
 const query = () => part("bulk").q.value;
 
 function ticks() {
@@ -206,7 +209,7 @@ function hold() {
 		const item = part("triage") && shown;
 		if (item === held) return;
 		held && lease(held, 1);
-		if ((held = item)) lease(item);
+		(held = item) && lease(item);
 	}, 300);
 }
 
@@ -239,8 +242,7 @@ const NEWS = {
 		const deeds = JSON.parse(data);
 		for (const id in deeds) drop(id), part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
 		lead();
-		const deed = deeds[shown];
-		if (deed) note("changed", deed), say(words("#changed"));
+		if (deeds[shown]) note("changed", deeds[shown]), say(words("#changed"));
 	},
 	bulks: (data) => ((bulks = parsed(data).firstChild), progress()),
 	list: put,
