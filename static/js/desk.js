@@ -112,7 +112,7 @@ const put = (html) => [...parsed(html).children].map((fresh) => swap(part(fresh.
 function swap(old, fresh) {
 	for (const row of all(".rep", fresh)) {
 		const kept = part(row.id);
-		if (kept?.outerHTML.replace(/ tabi\S+/, "") === row.outerHTML) row.replaceWith(kept);
+		if (kept?.outerHTML.replace(/ tabi[^>]+/, "") === row.outerHTML) row.replaceWith(kept);
 	}
 	old?.replaceWith(fresh);
 	adopt(fresh);

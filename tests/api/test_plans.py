@@ -36,7 +36,7 @@ SIDES = {
     "edited:<7d": "feedback_edited (modified>?",
     "tool:echo": "INTEGER PRIMARY KEY (rowid=?)",
     "failed:echo": "INDEX rated_tool_failed (tool_name=?)",
-    "is:due": "COVERING INDEX triage_snoozed (snoozed_until<?)",
+    "is:due": "COVERING INDEX triage_snoozed (snoozed_until>? AND snoozed_until<?)",
     "is:revisited": "INDEX feedback_revisited",
     "has:fork": "(thread_id=?",
     "agent:agt_01m8d4kz86e3kak4a3zd7arnqa": "(thread_id=?",

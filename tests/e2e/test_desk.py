@@ -498,6 +498,24 @@ def test_another_report_is_shown_from_its_top(empty: Heddle, visit: Callable[...
     assert pane.evaluate("each => each.scrollTop") == 0
 
 
+def test_only_rows_that_an_answer_changes_are_swapped(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """And the pane of the report stays where it was scrolled to."""
+    complaints(empty, 3)
+    page = visit("admin", viewport={"width": 1440, "height": 500}).page
+    first_of_the_open(page, "Complaint 2")
+    page.evaluate("for (const row of document.querySelectorAll('.rep')) row.wasThere = true")
+    pane = page.locator("#desk-report")
+    pane.evaluate("each => (each.scrollTop = 100)")
+    page.keyboard.press("a")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed")
+    expect(page.locator(".rep[aria-current]")).to_contain_text("you")
+    rows = page.evaluate("[...document.querySelectorAll('.rep')].map(row => [row.ariaCurrent, !!row.wasThere])")
+    assert rows == [["true", False], [None, True], [None, True]]
+    assert pane.evaluate("each => each.scrollTop") == 100
+    page.keyboard.press("j")  # where nothing was swapped the keys go on, too
+    shows(page, "Complaint 1")
+
+
 @pytest.mark.parametrize("status", [0, 500])
 def test_a_resolve_that_failed_leads_back_to_what_was_typed(
     empty: Heddle,  # noqa: F811
