@@ -49,6 +49,8 @@ def shown(actor: Actor, report: UserFeedback, most: int | None) -> tuple[list[Co
     `most` and none of the others waits for the actor, and how many come before them. At most five queries.
     """
     require_admin(actor)
+    if not _COMMENTED.rows(report.pk):
+        return [], 0
     rows = _of(report.pk).filter(_is_there_for(actor)).order_by("-pk")
     found = list(rows if most is None else rows[: most + 1])
     if most is None or len(found) <= most:
@@ -56,6 +58,9 @@ def shown(actor: Actor, report: UserFeedback, most: int | None) -> tuple[list[Co
     if Mention.waiting_for(actor.user_id).filter(feedback=report, comment__lte=found[most].pk).exists():
         return shown(actor, report, None)
     return found[most - 1 :: -1], rows.count() - most
+
+
+_COMMENTED = Prepared(lambda report: Comment.objects.filter(feedback=report).values_list("pk")[:1], int)
 
 
 def strangers(text: str) -> list[str]:

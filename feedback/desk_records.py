@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import User
 from core import ids
 from core.actor import Actor
-from core.prepared import Prepared
+from core.prepared import Prepared, PreparedRow
 from core.rows import loaded
 from feedback import projecting, saved_views, versions
 from feedback.label_text import written_labels
@@ -54,12 +54,28 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
 
 
 def beside(report: UserFeedback) -> tuple[Triage, Reply | None]:
-    """A report's triage row with the people and the report that it names (an empty row if there is none), and its
-    reply. One query.
+    """A report's triage row with the owner and the report that it names (an empty row if there is none), and its
+    reply. One trip to the database.
     """
-    rows = UserFeedback.objects.select_related("triage__owner", "triage__duplicate_of", "reply")
-    found = rows.filter(pk=report.pk).first()
-    return getattr(found, "triage", None) or Triage(), getattr(found, "reply", None)
+    triage = _TRIAGE.first(report.pk, ahead=_REPLY.questions(report.pk))
+    reply = _REPLY.first(report.pk)
+    if triage is None:
+        return Triage(), reply
+    email, name, key = triage.beside  # type: ignore[attr-defined]
+    if triage.owner_id:
+        triage.owner = loaded(User, _OF_PEOPLE, (triage.owner_id, email, name))
+    if triage.duplicate_of_id:
+        triage.duplicate_of = loaded(UserFeedback, ("id", "key"), (triage.duplicate_of_id, key))
+    return triage, reply
+
+
+_TRIAGE = PreparedRow(
+    lambda report: Triage.objects.filter(feedback=report),
+    Triage,
+    int,
+    beside=("owner__email", "owner__name", "duplicate_of__key"),
+)
+_REPLY = PreparedRow(lambda report: Reply.objects.filter(feedback=report), Reply, int)
 
 
 def people(actor: Actor) -> list[User]:
@@ -79,8 +95,18 @@ _OTHERS = Prepared(
 
 def changes_of(feedback_id: str) -> list[TriageChange]:
     """The changes of the report with that id and their actors, oldest first. One query."""
-    key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
-    return list(TriageChange.objects.filter(feedback__key=key).select_related("actor"))
+    found = _CHANGES.all(ids.key_of(feedback_id, ids.FEEDBACK) or "")
+    for change in found:
+        change.actor = loaded(User, _OF_PEOPLE, (change.actor_id, *change.beside))  # type: ignore[attr-defined]
+    return found
+
+
+_CHANGES = PreparedRow(
+    lambda key: TriageChange.objects.filter(feedback__key=key),
+    TriageChange,
+    str,
+    beside=("actor__email", "actor__name"),
+)
 
 
 def history(report: UserFeedback) -> list[ChangeOut]:

@@ -15,9 +15,10 @@ from accounts.models import display_name
 from accounts.rights import Right
 from core import bodies, ids
 from core.actor import Actor
-from core.prepared import Prepared
+from core.prepared import Prepared, PreparedCount
 from core.rendering import opening
 from feedback import commenting, desk_records, historytelling, leasing, quoting, versions
+from feedback.checks import records
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
 from feedback.models import Check, CheckBatch, CheckRun, Comment, Mention, Reply, Triage, TriageChange, UserFeedback
@@ -239,7 +240,7 @@ def card_of(
         is_mine=triage.owner_id == actor.user_id,
         outcome=triage.outcome or "",
         duplicate_of=triage.duplicate_of.feedback_id if triage.duplicate_of else "",
-        duplicate_count=Triage.objects.filter(duplicate_of=report).count(),
+        duplicate_count=_COPIES.rows(report.pk)[0][0],
         snoozed_until=triage.snoozed_until and triage.snoozed_until.astimezone(tz),
         snoozed_until_again=triage.snoozed_until_again,
         is_due=bool(triage.snoozed_until and triage.snoozed_until <= timezone.now()),
@@ -279,6 +280,9 @@ def _said(actor: Actor, comment: Comment) -> Said:
     )
 
 
+_COPIES = PreparedCount(lambda report: Triage.objects.filter(duplicate_of=report).values_list("pk"), int)
+
+
 def _names(actor: Actor, mentions: Sequence[Mention]) -> list[str]:
     return ["you" if each.person_id == actor.user_id else each.person.display_name for each in mentions]
 
@@ -293,7 +297,7 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
         lines += historytelling.lines_of(change, people, reports, tz=tz)
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
-    for fork in _forks_since(actor, report):
+    for fork in _forks_since(actor, report) if _FORKED.rows(report.thread_id) else ():
         href = reverse("threads:compare", args=[fork.thread_id])
         lines.append(HistoryLine(fork.created_by.display_name, _forked(report, fork), fork.created, href=href))
     lines += _proofs(report)
@@ -301,7 +305,9 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
 
 
 def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
-    """The check of a report, and what came of its latest batches. One query, and another if there is a check."""
+    """The check of a report, and what came of its latest batches. One query, and two more if there is a check."""
+    if not records.has_check(report.pk):
+        return
     check = Check.objects.filter(feedback=report.pk, dropped_at=None).select_related("created_by").first()
     if check is None:
         return
@@ -328,6 +334,8 @@ def _forked(report: UserFeedback, fork: Thread) -> str:
 
 
 _NO = Value("", TextField())
+_FORKED = Prepared(lambda thread: Thread.objects.filter(forked_from=thread).values_list("pk")[:1], int)
+"""Mostly there is no fork, and asking for those that are shown takes longer than all else of a report."""
 
 
 def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:

@@ -7,12 +7,21 @@ from operator import or_
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
+from core.prepared import Prepared
 from feedback.checks.presenting import RUNS_SHOWN
 from feedback.checks.wire import FindingOut, KeptCheckOut, RunOut, SkillVersionOut
 from feedback.models import Check, CheckRun
 from threads.models import Thread
 
 NONE: tuple[CheckRun, ...] = ()
+
+
+def has_check(report_pk: int) -> bool:
+    """Whether a report has a check, or had one that was deleted. One query, compiled once."""
+    return bool(_OF_REPORT.rows(report_pk))
+
+
+_OF_REPORT = Prepared(lambda report: Check.objects.filter(feedback=report).values_list("pk"), int)
 
 
 def with_names(rows: QuerySet[Check]) -> QuerySet[Check]:

@@ -31,7 +31,8 @@ def of_report(actor: Actor, report: UserFeedback, articles: Iterable[Article] = 
     """The context of a report's check panel, suggesting the tools that its thread called. One query, and three more if
     there is a check. The form for a new check begins with the expectations of one that was deleted.
     """
-    found = records.with_names(Check.objects.filter(feedback=report)).first()
+    is_there = records.has_check(report.pk)
+    found = records.with_names(Check.objects.filter(feedback=report)).first() if is_there else None
     kept = found if found and found.dropped_at is None else None
     card = cards([kept], reader=actor)[0] if kept else None
     return {
