@@ -106,13 +106,13 @@ function turn(html, href) {
 	refocus();
 }
 
-const put = (html) => [...parsed(html).children].map((fresh) => swap(part(fresh.id), fresh));
+const put = (html) => [...parsed(html).children].map((each) => swap(part(each.id), each));
 
-// Equal rows stay.
+// What is equal stays.
 function swap(old, fresh) {
-	for (const row of all(".rep", fresh)) {
-		const kept = part(row.id);
-		if (kept?.outerHTML.replace(/ tabi[^>]+/, "") === row.outerHTML) row.replaceWith(kept);
+	for (const each of all(".rep, .more", fresh)) {
+		const had = part(each.id);
+		if (had?.outerHTML.replace(/ (tabi|open)[^>]+/, "") === each.outerHTML) each.replaceWith(had);
 	}
 	old?.replaceWith(fresh);
 	adopt(fresh);
@@ -150,7 +150,7 @@ on("htmx:beforeSwap", ({ detail }) => {
 	detail.isError = was = 0;
 });
 
-// htmx would tell each element that it goes.
+// htmx tells all that they go.
 on("htmx:oobBeforeSwap", ({ target, detail }) => {
 	const { firstChild } = detail.fragment;
 	if (firstChild.id) detail.shouldSwap = swap(target, firstChild);
