@@ -46,7 +46,7 @@ def listed(actor: Actor, feedback_id: str) -> list[Comment]:
 
 def shown(actor: Actor, report: UserFeedback, most: int | None) -> tuple[list[Comment], int]:
     """As `listed`, with those that the actor deleted and can still restore; only the last ones if there are more than
-    `most` and none of the others waits for the actor, and how many come before them. At most five queries.
+    `most` and none of the others waits for the actor, and how many come before them. At most six queries.
     """
     require_admin(actor)
     if not _COMMENTED.rows(report.pk):

@@ -28,7 +28,7 @@ TURNED = {"": "All", "failing": "Newly failing", "passing": "Newly passing"}
 
 
 def of_report(actor: Actor, report: UserFeedback, articles: Iterable[Article] = ()) -> dict[str, Any]:
-    """The context of a report's check panel, suggesting the tools that its thread called. One query, and three more if
+    """The context of a report's check panel, suggesting the tools that its thread called. One query, and four more if
     there is a check. The form for a new check begins with the expectations of one that was deleted.
     """
     is_there = records.has_check(report.pk)

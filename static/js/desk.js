@@ -108,13 +108,12 @@ function turn(html, href) {
 
 const put = (html) => [...parsed(html).children].map((each) => swap(part(each.id), each));
 
-// What is equal stays.
+// Equal stays.
 function swap(old, fresh) {
-	for (const each of all(".rep, .more", fresh)) {
-		const had = part(each.id);
-		if (had?.outerHTML.replace(/ (tabi|open)[^>]+/, "") === each.outerHTML) each.replaceWith(had);
-	}
-	old?.replaceWith(fresh);
+	if (!old) return;
+	for (const each of all(".rep, .more", fresh))
+		if (part(each.id)?.outerHTML.replace(/ (tabi|open)[^>]+/, "") === each.outerHTML) each.replaceWith(part(each.id));
+	old.replaceWith(fresh);
 	adopt(fresh);
 }
 
