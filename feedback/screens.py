@@ -29,6 +29,7 @@ from feedback.saved_views import PAGE
 from feedback.taxonomy import Outcome
 from threads.access import may
 from threads.models import Message, Thread, Turn
+from threads.screens import has_forks
 
 FORKS = 5
 """Most forks in a report's history, latest first."""
@@ -297,7 +298,7 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
         lines += historytelling.lines_of(change, people, reports, tz=tz)
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
-    for fork in _forks_since(actor, report) if _FORKED.rows(report.thread_id) else ():
+    for fork in _forks_since(actor, report) if has_forks(report.thread_id) else ():
         href = reverse("threads:compare", args=[fork.thread_id])
         lines.append(HistoryLine(fork.created_by.display_name, _forked(report, fork), fork.created, href=href))
     lines += _proofs(report)
@@ -334,8 +335,6 @@ def _forked(report: UserFeedback, fork: Thread) -> str:
 
 
 _NO = Value("", TextField())
-_FORKED = Prepared(lambda thread: Thread.objects.filter(forked_from=thread).values_list("pk")[:1], int)
-"""Mostly there is no fork, and asking for those that are shown takes longer than all else of a report."""
 
 
 def _forks_since(actor: Actor, report: UserFeedback) -> QuerySet[Thread]:
