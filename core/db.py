@@ -4,6 +4,7 @@ import json
 import logging
 import random
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -32,13 +33,31 @@ Result = TypeVar("Result")
 Row = TypeVar("Row", bound=models.Model)
 
 
+class _Own(threading.local):
+    """Holds the connection object that Django made for this thread, for as long as the thread lives."""
+
+    def __init__(self) -> None:
+        self.connection: Any = connections[DEFAULT_DB_ALIAS]
+
+
+_own = _Own()
+
+
+def this_connection() -> Any:
+    """This thread's connection, of `core.postgres` or `core.sqlite`.
+
+    Django looks through six functions for it, each time; a poll asks five times.
+    """
+    return _own.connection
+
+
 @contextmanager
 def snapshot() -> Iterator[None]:
     """Let several reads see one state of the database (spec 4.4, B87), without blocking writers.
 
     Inside another snapshot or a writing transaction it does nothing: those already guarantee that.
     """
-    ours: Any = connection  # of core.postgres or core.sqlite
+    ours = this_connection()
     ours.ensure_connection()
     if ours.in_atomic_block or ours.is_in_transaction:
         yield
@@ -72,7 +91,7 @@ def give_connection_back(**_: object) -> None:
 
     As Django's `close_old_connections`, which also looks for other databases: four times as long.
     """
-    connections[DEFAULT_DB_ALIAS].close_if_unusable_or_obsolete()
+    this_connection().close_if_unusable_or_obsolete()
 
 
 def tidy_once() -> None:

@@ -7,7 +7,7 @@ is, as a whole, every request for which middleware would do more than let it pas
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from io import BytesIO
 from typing import Any, NamedTuple, cast
 
@@ -34,15 +34,15 @@ class Request:
         self._request = self
         self.afterwards: list[Callable[[], None]] = []
 
-    @cached_property
+    @property
     def query_params(self) -> QueryDict:
         """The parameters of the URL."""
-        return QueryDict(self.META.get("QUERY_STRING", ""))
+        return _parameters(self.META.get("QUERY_STRING", ""))
 
-    @cached_property
-    def headers(self) -> HttpHeaders:
+    @property
+    def headers(self) -> "_Headers":
         """The headers, by names in any case."""
-        return HttpHeaders(self.META)
+        return _Headers(self.META)
 
     @cached_property
     def body(self) -> bytes:
@@ -63,9 +63,27 @@ class Request:
         return cast("bytes", self.META["wsgi.input"].read(size))
 
 
+@lru_cache(maxsize=256)
+def _parameters(query: str) -> QueryDict:
+    """The parameters of a query string, which cannot be changed. A poller sends the same one until there is news."""
+    return QueryDict(query)
+
+
+class _Headers(NamedTuple):
+    """The headers in a WSGI environment. Django's class reads all of it, which also has the process's environment."""
+
+    environ: dict[str, Any]
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        """The value of a header, or the default."""
+        return self.environ.get(HttpHeaders.to_wsgi_name(name), default)
+
+
 class _Route(NamedTuple):
     """A URL, and its endpoint if that can be called directly."""
 
+    start: str
+    """What all its paths begin with."""
     pattern: RoutePattern
     slashes: int
     has_more: bool
@@ -85,7 +103,8 @@ def answered(application: Application) -> Application:
         if response is None:
             return application(environ, start_response)
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
-        return response
+        # A list is sent at once. Anything else is streamed, and closed afterwards, for what `when_sent` has to do.
+        return response if response.streaming or response._resource_closers else [response.content]  # type: ignore[attr-defined]
 
     return call
 
@@ -122,7 +141,7 @@ def _answer(environ: dict[str, Any]) -> HttpResponse | None:
 def _found(path: str) -> tuple[type[Endpoint] | None, dict[str, Any]]:
     """The endpoint of a path, and the values in the path."""
     for route in _routes(path.count("/")):
-        if found := route.pattern.match(path):
+        if path.startswith(route.start) and (found := route.pattern.match(path)):
             return route.endpoint, found[2]
     return None, {}
 
@@ -147,7 +166,6 @@ def _flattened(patterns: Iterable[URLPattern | URLResolver], prefix: str) -> Ite
             yield from _flattened(each.url_patterns, route)
             continue
         found = getattr(each.callback, "view_class", None)
-        is_endpoint = isinstance(found, type) and issubclass(found, Endpoint)
-        yield _Route(
-            RoutePattern(route, is_endpoint=True), route.count("/"), "<path:" in route, found if is_endpoint else None
-        )
+        endpoint = found if isinstance(found, type) and issubclass(found, Endpoint) else None
+        start, pattern = route.partition("<")[0], RoutePattern(route, is_endpoint=True)
+        yield _Route(start, pattern, route.count("/"), "<path:" in route, endpoint)

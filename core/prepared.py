@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar, cast
 
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import (
     AutoField,
     BigAutoField,
@@ -31,7 +30,7 @@ from django.db.models import (
 )
 from django.db.models.expressions import Col
 
-from core.db import snapshot
+from core.db import snapshot, this_connection
 from core.rows import loaded
 
 _FIRST_STAND_IN = 1_900_000_000
@@ -79,7 +78,7 @@ class Prepared:
 
     def rows(self, *arguments: Argument, ahead: "Sequence[Question]" = ()) -> list[Row]:
         """All rows, as the queryset would return them; `ahead` as in `together`."""
-        connection: Any = connections[DEFAULT_DB_ALIAS]
+        connection = this_connection()
         if ahead and connection.takes_along:
             [rows] = together((self, arguments), ahead=ahead)
             return rows
@@ -151,7 +150,7 @@ Question = tuple[Prepared, Sequence[Argument]]
 
 def takes_along() -> bool:
     """Whether sending queries ahead saves a round trip: not on SQLite."""
-    connection: Any = connections[DEFAULT_DB_ALIAS]
+    connection = this_connection()
     return bool(connection.takes_along)
 
 
@@ -161,7 +160,7 @@ def together(*asked: Question, ahead: Sequence[Question] = ()) -> list[list[Row]
     `ahead` are queries that are likely to follow. If that saves a round trip they are sent along, and their rows are
     kept for the next caller who asks exactly that; any other statement discards them.
     """
-    connection: Any = connections[DEFAULT_DB_ALIAS]  # of core.postgres or core.sqlite
+    connection = this_connection()
     steps = _steps(connection, asked)
     further = _steps(connection, ahead) if connection.takes_along else []
     return _answers(connection, asked, _run_all(connection, steps, further))
@@ -169,7 +168,7 @@ def together(*asked: Question, ahead: Sequence[Question] = ()) -> list[list[Row]
 
 def at_one_moment(*asked: Question) -> list[list[Row]]:
     """As `together`, but all rows come from one state of the database (B87)."""
-    connection: Any = connections[DEFAULT_DB_ALIAS]
+    connection = this_connection()
     if _is_heard(connection) or connection.in_atomic_block or connection.is_in_transaction:
         with snapshot():
             return together(*asked)
@@ -278,7 +277,7 @@ class PreparedInsert(Generic[Stored]):
 
     def insert(self, row: Stored, *, ahead: Sequence[Question] = ()) -> Stored:
         """Store a row and set its row id. `ahead` as in `together`."""
-        connection: Any = connections[DEFAULT_DB_ALIAS]
+        connection = this_connection()
         further = _steps(connection, ahead) if connection.takes_along else []
         [told] = _write(connection, (self._telling.on(connection), self._columns.stored(row, connection)), further)
         self._told.read_into(row, told, connection)
@@ -299,7 +298,7 @@ class PreparedInsert(Generic[Stored]):
                 update_fields=self._update or None,
             )
             return
-        connection = connections[DEFAULT_DB_ALIAS]
+        connection = this_connection()
         for row in rows:
             _run_later(connection, self._statement.on(connection), self._columns.stored(row, connection))
 
@@ -345,7 +344,7 @@ class PreparedUpdate(Generic[Stored]):
 
     def update(self, row: Stored) -> None:
         """Write these columns from the object, before any other statement runs."""
-        connection = connections[DEFAULT_DB_ALIAS]
+        connection = this_connection()
         _run_later(connection, self._statement.on(connection), self._columns.stored(row, connection))
 
     def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
@@ -367,7 +366,7 @@ class PreparedCommand:
 
     def run(self, *values: int | str) -> None:
         """Run it before any other statement."""
-        connection = connections[DEFAULT_DB_ALIAS]
+        connection = this_connection()
         _run_later(connection, self._statement.on(connection), list(values))
 
 

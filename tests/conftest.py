@@ -126,9 +126,12 @@ class Served(ClientHandler):
             left.append(super(Served, self).__call__(environ))
             return []
 
-        answer: Any = direct.answered(leave)(environ, lambda status, headers: None)
+        head: list[Any] = []
+        answer: Any = direct.answered(leave)(environ, lambda *given: head.extend(given))
         if left:
             return left[0]
+        if isinstance(answer, list):  # nothing to close
+            answer = HttpResponse(b"".join(answer), status=int(head[0][:3]), headers=dict(head[1]))
         answer.wsgi_request = WSGIRequest(environ)
         if answer.streaming:
             answer.streaming_content = closing_iterator_wrapper(answer.streaming_content, answer.close)
