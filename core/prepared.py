@@ -189,12 +189,15 @@ def _answers(connection: Any, asked: Sequence[Question], found: list[list[Row]])
 
 def _answer(connection: Any, compiled: _Compiled, rows: list[Row]) -> list[Row]:
     """The rows with values converted to Python types: some databases store times, booleans and JSON differently."""
-    for place, column, convert in compiled.converters:
-        rows = [
-            row if row[place] is None else (*row[:place], convert(row[place], column, connection), *row[place + 1 :])
-            for row in rows
-        ]
-    return rows
+    return [_converted(row, compiled.converters, connection) for row in rows] if compiled.converters else rows
+
+
+def _converted(row: Row, converters: Sequence[tuple[int, Any, Callable[[Any, Any, Any], Any]]], connection: Any) -> Row:
+    values = list(row)
+    for place, column, convert in converters:
+        if values[place] is not None:
+            values[place] = convert(values[place], column, connection)
+    return tuple(values)
 
 
 class PreparedRow(Generic[Stored]):
@@ -407,7 +410,7 @@ class _Columns:
 
 def _in(field: "Field[Any, Any]", connection: Any) -> _In | None:
     """How to get a column's value for the driver; None if the object's own serves."""
-    if type(field) in (_SAME if connection.vendor == "sqlite" else _SAME_EVERYWHERE):
+    if _is_taken_as_it_is(field, connection):
         return None
     if (spell := connection.spelled_moment) and type(field) is DateTimeField:
 
@@ -417,6 +420,15 @@ def _in(field: "Field[Any, Any]", connection: Any) -> _In | None:
 
         return spelled
     return lambda row, connection: field.get_db_prep_save(field.pre_save(row, False), connection)
+
+
+def _is_taken_as_it_is(field: "Field[Any, Any]", connection: Any) -> bool:
+    """Whether the driver takes the object's value. PostgreSQL's gets the width of a number, except of an id."""
+    if connection.vendor == "sqlite":
+        return type(field) in _SAME_EVERYWHERE | _NUMBERS
+    if type(field) is DateTimeField:
+        return not (field.auto_now or field.auto_now_add)
+    return type(field) in _SAME_EVERYWHERE or type(getattr(field, "target_field", field)) is BigAutoField
 
 
 def _out(field: "Field[Any, Any]", connection: Any) -> _Out | None:
@@ -435,17 +447,18 @@ def _out(field: "Field[Any, Any]", connection: Any) -> _Out | None:
 
 
 _SAME_EVERYWHERE = frozenset({CharField, TextField, BooleanField})
-_SAME = _SAME_EVERYWHERE | {
-    BigAutoField,
-    BigIntegerField,
-    ForeignKey,
-    IntegerField,
-    OneToOneField,
-    PositiveIntegerField,
-    PositiveSmallIntegerField,
-    SmallIntegerField,
-}
-"""Fields whose values SQLite takes unchanged. PostgreSQL needs the width of a number."""
+_NUMBERS = frozenset(
+    {
+        BigAutoField,
+        BigIntegerField,
+        ForeignKey,
+        IntegerField,
+        OneToOneField,
+        PositiveIntegerField,
+        PositiveSmallIntegerField,
+        SmallIntegerField,
+    }
+)
 
 
 _Step = tuple[_Statement, list[Any]]

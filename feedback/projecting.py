@@ -1,6 +1,7 @@
 """Converts rows to the wire's projections. Lists read columns, not objects: a page of reports is one query."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from django.db.models import QuerySet
@@ -143,8 +144,13 @@ def full_record(values: Sequence[Any]) -> FullFeedbackOut:
     return FullFeedbackOut.trusted(_fields(FullFeedbackOut, values))
 
 
+@cache
+def _names_of(model: type[UserFeedbackOut]) -> tuple[str, ...]:
+    return tuple(model.model_fields)
+
+
 def _fields(model: type[UserFeedbackOut], values: Sequence[Any]) -> dict[str, Any]:
-    record = dict(zip(model.model_fields, values, strict=True))
+    record = dict(zip(_names_of(model), values, strict=True))
     for name, prefix in _PREFIXES.items():
         record[name] = prefix + record[name]
     return record

@@ -52,7 +52,7 @@ def two_on_a_file(db, tmp_path, monkeypatch):
     options = {"transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL"}
     settings = {**connections.databases["default"], "NAME": str(tmp_path / "db.sqlite3"), "OPTIONS": options}
     reader, writer = (sqlite.DatabaseWrapper(settings, alias) for alias in ("reader", "writer"))
-    monkeypatch.setattr("core.db.connection", reader)
+    monkeypatch.setattr("core.db.this_connection", lambda: reader)
     with writer.cursor() as cursor:
         cursor.execute("CREATE TABLE said (word TEXT)")
     yield reader, writer
