@@ -5,15 +5,19 @@ import logging
 import math
 import threading
 import time
+import traceback
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 
 request_id_var: ContextVar[str] = ContextVar("request_id", default="")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _CONTENT = frozenset({"request"})
 """Fields that Django adds and that are never written: a request shows its address with the query, which is content."""
 
+_OF_CODE = (AttributeError, ImportError, NameError, TypeError)
+"""Errors whose messages name code. Those of others may quote what somebody wrote: a row, a key, a number."""
 _QUIET_SECONDS = 10.0
 _LOST = frozenset({"ConnectionError", "TimeoutError", "OperationalError"})
 
@@ -73,7 +77,20 @@ def _is_of_a_connection(problem: BaseException | None) -> bool:
     return False
 
 
-class JsonFormatter(logging.Formatter):
+def trace_of(problem: BaseException) -> str:
+    """Where an error came from, after the errors that led to it. Only messages of `_OF_CODE` are included."""
+    words = f": {problem}" if isinstance(problem, _OF_CODE) else ""
+    told = "".join(traceback.format_tb(problem.__traceback__)) + type(problem).__qualname__ + words
+    earlier = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
+    return f"{trace_of(earlier)}\n\n{told}" if earlier else told
+
+
+class _Formatter(logging.Formatter):
+    def formatException(self, ei: Any) -> str:
+        return trace_of(ei[1]) if ei[1] else ""
+
+
+class JsonFormatter(_Formatter):
     """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -89,7 +106,7 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, default=str)
 
 
-class TextFormatter(logging.Formatter):
+class TextFormatter(_Formatter):
     """One line of text per event, for a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:

@@ -242,6 +242,7 @@ class _Spelled:
     """A statement whose SQL is generated at first use for each kind of database."""
 
     def __init__(self, spell: Callable[[Any], tuple[str, int]]) -> None:
+        """`spell` gives SQL and the number of its values for a connection."""
         self._spell = spell
         self._statements: dict[str, _Statement] = {}
 
@@ -249,7 +250,7 @@ class _Spelled:
         """The statement for a connection's database."""
         statement = self._statements.get(connection.vendor)
         if statement is None:
-            statement = _Statement.of(*self._spell(connection.ops.quote_name), connection)
+            statement = _Statement.of(*self._spell(connection), connection)
             self._statements[connection.vendor] = statement
         return statement
 
@@ -259,7 +260,7 @@ class PreparedInsert(Generic[Stored]):
 
     With `unique`, an existing row with the same values in these columns is updated in the columns `update` instead and
     keeps the others; those in `kept` are read back into the object. The column `stamp` is set only if one of `update`
-    changed; only `insert` supports it.
+    changed, and then to a time after the one in the row's column `stamp_after`; only `insert` supports it.
     """
 
     def __init__(
@@ -269,10 +270,11 @@ class PreparedInsert(Generic[Stored]):
         unique: Sequence[str] = (),
         update: Sequence[str] = (),
         stamp: str = "",
+        stamp_after: str = "",
         kept: Sequence[str] = (),
     ) -> None:
         self._model = model
-        self._unique, self._update, self._stamp = unique, update, stamp
+        self._unique, self._update, self._stamp, self._stamp_after = unique, update, stamp, stamp_after
         fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
         self._columns = _Columns(fields)
         self._told = _Columns([model._meta.pk, *(_field(model, name) for name in kept)])
@@ -305,12 +307,12 @@ class PreparedInsert(Generic[Stored]):
         for row in rows:
             _run_later(connection, self._statement.on(connection), self._columns.stored(row, connection))
 
-    def _telling_sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
-        sql, count = self._sql(quoted)
-        return f"{sql} RETURNING {self._told.spelled(quoted)}", count
+    def _telling_sql(self, connection: Any) -> tuple[str, int]:
+        sql, count = self._sql(connection)
+        return f"{sql} RETURNING {self._told.spelled(connection.ops.quote_name)}", count
 
-    def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
-        meta = self._model._meta
+    def _sql(self, connection: Any) -> tuple[str, int]:
+        meta, quoted = self._model._meta, connection.ops.quote_name
         columns = self._columns.spelled(quoted)
         marks = ", ".join(["%s"] * len(self._columns.fields))
         sql = f"INSERT INTO {quoted(meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608 - names of our own columns
@@ -320,18 +322,23 @@ class PreparedInsert(Generic[Stored]):
             )
             changes = [f"{column} = EXCLUDED.{column}" for column in update]
             if self._stamp:
-                changes.append(self._stamping_sql(quoted, update))
+                changes.append(self._stamping_sql(connection, update))
             sql += f" ON CONFLICT ({', '.join(unique)}) DO UPDATE SET {', '.join(changes)}"
         return sql, len(self._columns.fields)
 
-    def _stamping_sql(self, quoted: Callable[[Any], str], update: Sequence[str]) -> str:
+    def _stamping_sql(self, connection: Any, update: Sequence[str]) -> str:
         """A null differs from a value. Both databases have an operator for that, but not the same one."""
+        quoted = connection.ops.quote_name
         stamp, table = quoted(_field(self._model, self._stamp).column), quoted(self._model._meta.db_table)
         differs = " OR ".join(
             f"{table}.{column} <> EXCLUDED.{column} OR ({table}.{column} IS NULL) <> (EXCLUDED.{column} IS NULL)"
             for column in update
         )
-        return f"{stamp} = CASE WHEN {differs} THEN EXCLUDED.{stamp} ELSE {table}.{stamp} END"
+        stamped = f"EXCLUDED.{stamp}"
+        if self._stamp_after:
+            earlier = f"{table}.{quoted(_field(self._model, self._stamp_after).column)}"
+            stamped = f"CASE WHEN {earlier} >= {stamped} THEN {connection.just_after(earlier)} ELSE {stamped} END"
+        return f"{stamp} = CASE WHEN {differs} THEN {stamped} ELSE {table}.{stamp} END"
 
 
 class PreparedUpdate(Generic[Stored]):
@@ -350,7 +357,8 @@ class PreparedUpdate(Generic[Stored]):
         connection = this_connection()
         _run_later(connection, self._statement.on(connection), self._columns.stored(row, connection))
 
-    def _sql(self, quoted: Callable[[Any], str]) -> tuple[str, int]:
+    def _sql(self, connection: Any) -> tuple[str, int]:
+        quoted = connection.ops.quote_name
         changes, found = ([f"{quoted(field.column)} = %s" for field in each] for each in (self._changed, self._by))
         table = quoted(self._model._meta.db_table)
         sql = f"UPDATE {table} SET {', '.join(changes)} WHERE {' AND '.join(found)}"  # noqa: S608
@@ -365,7 +373,7 @@ class PreparedCommand:
     """Handwritten SQL that works on both databases and returns no rows; %s marks its values."""
 
     def __init__(self, sql: str) -> None:
-        self._statement = _Spelled(lambda quoted: (sql, sql.count("%s")))
+        self._statement = _Spelled(lambda connection: (sql, sql.count("%s")))
 
     def run(self, *values: int | str) -> None:
         """Run it before any other statement."""

@@ -336,8 +336,12 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
         subject = triage.subject_of(report)
         triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=bulk.key)
 
+    # While it waited for their locks, somebody may have replied to them or labelled them, which is stored elsewhere:
+    # PostgreSQL then looks again only at the locked rows.
+    still = set(_rest(actor, bulk).filter(pk__in=[each.pk for each in found]).values_list("pk", flat=True))
     for report in found:
-        _counted(bulk, report.key, partial(work, report))
+        if report.pk in still:
+            _counted(bulk, report.key, partial(work, report))
         bulk.after = report.pk
     return len(found)
 

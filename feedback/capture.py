@@ -15,6 +15,7 @@ from core.errors import InvalidRequest, NotFound
 from core.prepared import PreparedInsert, Question
 from core.rows import new
 from feedback import inheriting, projecting, taxonomy, triage, webhooks
+from feedback.deciding import is_revisited
 from feedback.models import Retraction, Triage, UserFeedback
 from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
 from threads.access import MessageStanding, Standing, require, staying
@@ -52,7 +53,7 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
         # One statement: of two concurrent submissions, the second becomes an edit of the first.
         _REPORTS.insert(report)
         said = None
-        if report.modified == now:
+        if report.modified == now or (report.modified > now and is_revisited(report)):
             said = webhooks.SUBMITTED if report.created == now else webhooks.UPDATED
         if said in wanted:
             webhooks.write_down(said, report, actor_id=actor.user_id)
@@ -153,5 +154,7 @@ _REPORTS = PreparedInsert(
     unique=("thread", "message_sequence_num", "created_by"),
     update=("sentiment", "categories", "category_bits", "notes"),
     stamp="modified",
-    kept=("key", "created", "modified"),
+    # An edit may have waited for whoever resolved the report: it is later nevertheless, or nobody would look at it.
+    stamp_after="resolved_at",
+    kept=("key", "created", "modified", "resolved_at"),
 )

@@ -227,7 +227,9 @@ def _arguments(verb: str, choice: str, form: QueryDict, tz: tzinfo) -> Mapping[s
         case "snooze":
             return {"until": _day(form, tz)} if choice == "day" else _snoozed(choice, tz)
         case "reply":
-            return {"public_status": choice, "public_reply": _text(form, "public_reply") or None}
+            # The other choices send no words: what is in the field is a draft then.
+            words = _text(form, "public_reply") if choice == "answered" else None
+            return {"public_status": choice, "public_reply": words}
     return {}
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib import messages as notes
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -181,14 +182,16 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
 
 
 def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpResponseBase:
-    """Comment on a report, or acknowledge its comments. As with any button, a typed note is saved."""
+    """Comment on a report, or acknowledge its comments. As with any button, a typed note is saved: both, or neither."""
     form = request.POST
     try:
         bodies.check_storable(form.dict())
-        said = comment_forms.apply_to_report(actor, feedback_id, form)
         if desk_forms.has_typed_note(form):
-            triage.act(actor, feedback_id, desk_forms.note_step(form), seen=form.get("seen"))
-            said += " The note was saved, too."
+            with triage.named_reports_stay(), transaction.atomic():
+                triage.act(actor, feedback_id, desk_forms.note_step(form), seen=form.get("seen"))
+                said = comment_forms.apply_to_report(actor, feedback_id, form) + " The note was saved, too."
+        else:
+            said = comment_forms.apply_to_report(actor, feedback_id, form)
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
     notes.success(request, said)

@@ -115,9 +115,12 @@ def reply_records(rows: QuerySet[UserFeedback]) -> list[ReplyOut]:
 
 
 def told_record(pk: int) -> ToldFeedbackOut:
-    """A report as its submitter sees it, with the reply. There must be a reply row."""
+    """A report as its submitter sees it, with the reply. There must be a reply row. A withdrawn reply has no time."""
     [values] = _TOLD.rows(pk)
-    return ToldFeedbackOut.trusted(_fields(ToldFeedbackOut, values))
+    record = _fields(ToldFeedbackOut, values)
+    if not is_told(record["public_status"]):
+        record["replied_at"] = None
+    return ToldFeedbackOut.trusted(record)
 
 
 def is_told(status: str | None) -> bool:

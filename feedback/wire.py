@@ -81,10 +81,11 @@ class ToldFeedbackOut(UserFeedbackOut):
     """`UserFeedbackOut` with the reply to the submitter."""
 
     public_status: str
-    """`looked_at` or `answered`."""
+    """`looked_at` or `answered`; `received` if the reply was withdrawn."""
     public_reply: str | None
     """Text of the reply."""
-    replied_at: datetime
+    replied_at: datetime | None
+    """When the reply was last changed; null if it was withdrawn."""
 
 
 class ReplyOut(Wire):

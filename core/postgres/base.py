@@ -89,6 +89,10 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
         """A statement with `count` placeholders, in the form that `run_all` takes."""
         return (sql % tuple(f"${place}" for place in range(1, count + 1))).encode()
 
+    def just_after(self, moment: str) -> str:
+        """SQL for the smallest step after a moment in SQL."""
+        return f"{moment} + INTERVAL '1 microsecond'"
+
     def run_all(self, steps: Sequence[Step], ahead: Sequence[Step] = ()) -> list[list[Row]]:
         """Run statements in one trip, after those held back; returns the rows of each.
 

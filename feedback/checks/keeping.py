@@ -12,6 +12,7 @@ from core import ids, paging
 from core.actor import Actor
 from core.canonical import fingerprint
 from core.errors import Conflict, InvalidRequest, NotFound
+from core.rendering import isolated
 from feedback import triage
 from feedback.checks import expecting, judging, running
 from feedback.checks.wire import MOST_RUNS, CheckIn, RunAllIn
@@ -22,13 +23,15 @@ PLACES = paging.Places("checks")
 _TITLE = 100
 
 
-def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = None) -> Check:
+def keep(
+    actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = None, title_was: str | None = None
+) -> Check:
     """Create the check of a report, or change its title and expectations.
 
     Changed expectations are applied to the latest runs at once. Repeating a request changes nothing; a deleted check is
-    restored with its runs. `shown` is the digest of the expectations that the actor saw; if somebody else has changed
-    them since, raises a `Conflict` that names them. Raises `InvalidRequest` for an answer without a request, which
-    cannot be run again.
+    restored with its runs. `shown` is the digest of the expectations that the actor saw, `title_was` the title; if
+    somebody else has changed what is changed here, raises a `Conflict` that names theirs. Raises `InvalidRequest` for
+    an answer without a request, which cannot be run again.
     """
     report = triage.report_for(actor, feedback_id)
     before = Check.objects.filter(feedback=report).first()
@@ -52,6 +55,8 @@ def keep(actor: Actor, feedback_id: str, body: CheckIn, *, shown: str | None = N
         if shown is not None and now and now not in (shown, digest(body)):
             theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
             raise Conflict(f"Somebody else changed the check. It now expects: {theirs}. Save again to overwrite.")
+        if body.title and title_was is not None and now and check.title not in (title_was, body.title):
+            raise Conflict(f"Somebody else renamed the check to {isolated(check.title)}. Save again to overwrite.")
         check.title, check.dropped_at = body.title or check.title, None
         is_changed = digest(body) != fingerprint(check.expectations)
         if is_changed:

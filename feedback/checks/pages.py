@@ -141,11 +141,12 @@ def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> tuple[str, str]
 def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) -> None:
     """Save the form if asked to, or if it differs from what was shown."""
     shown, title = form.get("shown"), str(form.get("title", "")).strip()
-    # Without a name, the title is the request.
-    typed = bodies.parse(CheckIn, {"expectations": _expectations(form), **({"title": title} if title else {})})
-    is_new = keeping.digest(typed) != shown or title not in ("", form.get("title_was"))
+    # Without a name, the title is the request; one that was not changed here may have been changed elsewhere.
+    is_renamed = title not in ("", form.get("title_was"))
+    typed = bodies.parse(CheckIn, {"expectations": _expectations(form), **({"title": title} if is_renamed else {})})
+    is_new = keeping.digest(typed) != shown or is_renamed
     if is_asked or (shown and is_new):
-        keeping.keep(actor, feedback_id, typed, shown=shown)
+        keeping.keep(actor, feedback_id, typed, shown=shown, title_was=form.get("title_was"))
 
 
 def _rows(form: QueryDict) -> tuple[presenting.Row, ...]:

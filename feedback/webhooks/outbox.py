@@ -206,7 +206,7 @@ def _still_holds(event: WebhookEvent) -> bool:
         # A later event of the same name contains all changes, and is sent when they can no longer be undone. It may be
         # settled already, because workers may settle two due events in either order.
         later = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=event.pk)
-        return not later.exists() and (event.name != REPLIED or _was_told(event)) and not _was_taken_back(event)
+        return not later.exists() and (event.name != REPLIED or _is_told(event)) and not _was_taken_back(event)
     return True
 
 
@@ -241,9 +241,11 @@ def _before(changes: Sequence[TriageChange], columns: Collection[str]) -> dict[s
     return {name: each.before[name] for each in reversed(changes) for name in columns if name in each.after}
 
 
-def _was_told(event: WebhookEvent) -> bool:
-    """Whether the submitter still has a reply; it may have been withdrawn within the undo window."""
-    return projecting.is_told(Reply.objects.filter(pk=event.report_id).values_list("public_status", flat=True).first())
+def _is_told(event: WebhookEvent) -> bool:
+    """Whether the submitter has a reply, or had one that was sent; one withdrawn within the undo window was not."""
+    status = Reply.objects.filter(pk=event.report_id).values_list("public_status", flat=True).first()
+    sent = _of_report(event).filter(name=REPLIED, is_told=True, pk__lt=event.pk)
+    return projecting.is_told(status) or sent.exists()
 
 
 def _is_so(event: WebhookEvent) -> bool:
@@ -267,7 +269,8 @@ def _is_news(event: WebhookEvent) -> bool:
         return True
     told = history.filter(pk__lt=event.pk, is_told=True).order_by("-pk").first()
     if told is not None:
-        return told.name != event.name
+        # The same once more: the other one was taken back within the window, or fell in a time without webhooks.
+        return told.name != event.name or not history.filter(pk__gt=told.pk).exclude(name=event.name).exists()
     first = history.order_by("pk").first()
     return first is not None and first.name == event.name
 

@@ -1,7 +1,7 @@
 import { adopt, all, enter, fail, focused, forgive, on, one, parsed, part, say, show } from "./page.js";
 
 const desk = part("desk");
-const ahead = new Map();
+const ahead = new Map(), made = new Map();
 const OPEN = ".rep[aria-current] a";
 const row = () => one(".rep[aria-current]");
 const opened = (url = location) => new URL(url).searchParams.get("item");
@@ -29,7 +29,7 @@ function progress() {
 	const shown = part("bulks");
 	if (!(bulks?.dataset.at > shown.dataset.at)) return;
 	const isOver = shown.children[0] && !bulks.children[0];
-	put(bulks.outerHTML);
+	swap(shown, bulks);
 	if (isOver) renew().then(() => say(words("[data-said]")));
 }
 
@@ -42,8 +42,7 @@ function mark(item) {
 	const found = part(`r-${item}`);
 	if (item !== shown) show(found), (part("desk-report").scrollTop = 0);
 	shown = item;
-	row()?.removeAttribute("aria-current");
-	found?.setAttribute("aria-current", "true");
+	for (const each of all(".rep")) each.ariaCurrent = each === found || null;
 }
 
 function lead() {
@@ -60,9 +59,9 @@ function fetched({ href }) {
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
 		.then((answer) => (answer.ok ? answer.text() : ""))
 		.catch(() => void ahead.delete(href));
-	html.then((text) => (html.text = text));
+	html.then((text) => made.set((html.text = text), text && parsed(text)));
 	ahead.set(href, html);
-	setTimeout(() => ahead.delete(href), 12e4);
+	setTimeout(() => ahead.delete(href) && made.clear(), 12e4);
 	return html;
 }
 
@@ -72,7 +71,8 @@ on("htmx:configRequest", ({ target, detail: { parameters, headers } }) => {
 	const [to] = links;
 	if (to) parameters.next = to.href;
 	next = /^(resolve|duplicate|snooze|note_)/.test(parameters.verb) && ahead.get(to?.href)?.text;
-	if (next) headers["Heddle-Ahead"] = next.includes(shown);
+	if (!next) return;
+	headers["Heddle-Ahead"] = next.includes(shown);
 	here = [desk.innerHTML, location.href];
 });
 
@@ -99,14 +99,16 @@ on("click", async (event) => {
 }, true);
 
 function turn(html, href) {
-	history.replaceState({ htmx: true }, "");
 	history[opened() ? "replaceState" : "pushState"]({ htmx: true }, "", href);
 	put(html);
 	settle();
 	refocus();
 }
 
-const put = (html) => [...parsed(html).children].map((each) => swap(part(each.id), each));
+function put(html) {
+	[...(made.get(html) || parsed(html)).children].map((each) => swap(part(each.id), each));
+	made.delete(html);
+}
 
 // Equal stays.
 function swap(old, fresh) {
@@ -144,9 +146,7 @@ on("htmx:xhr:loadstart", ({ target }) => {
 });
 
 on("htmx:beforeSwap", ({ detail }) => {
-	if (!detail.serverResponse.includes('id="desk"')) return;
-	detail.shouldSwap = true;
-	detail.isError = was = 0;
+	if (detail.serverResponse.includes('id="desk"')) Object.assign(detail, { shouldSwap: true, isError: (was = 0) });
 });
 
 // htmx tells all that they go.
@@ -181,9 +181,8 @@ on("click", ({ target, shiftKey }) => {
 	if (target.name !== "feedback_ids") return;
 	const ids = ticks();
 	const rows = all(".rep input").map((box) => box.value);
-	const [at, from] = [target.value, shiftKey && last].map((id) => rows.indexOf(id));
-	const range = rows.slice(from < 0 ? at : Math.min(at, from), Math.max(at, from) + 1);
-	for (const id of range) ids[target.checked ? "add" : "delete"](id);
+	const ends = [target.value, shiftKey && last].map((id) => rows.indexOf(id)).filter((at) => at >= 0);
+	for (const id of rows.slice(Math.min(...ends), Math.max(...ends) + 1)) ids[target.checked ? "add" : "delete"](id);
 	last = target.value;
 	recall(ids);
 });
@@ -258,5 +257,6 @@ function listen() {
 }
 
 settle();
+history.replaceState({ htmx: true }, "");
 addEventListener("pagehide", () => (source.close(), held && lease(held, 1)));
 setInterval(() => held && !document.hidden && lease(held), 6e4);

@@ -1,7 +1,9 @@
-// Drafts survive reloads and lost connections.
+// Drafts survive reloads and lost connections, for the same person.
 import { all, enter, focused, on, one } from "./page.js";
 
 const kept = sessionStorage;
+const { viewer } = document.body.dataset;
+if (viewer && viewer !== kept.viewer) kept.clear(), (kept.viewer = viewer);
 const key = (field) => `draft ${field.dataset.draft}`;
 on("input", ({ target }) => target.dataset?.draft && keep(target));
 

@@ -14,7 +14,7 @@ function isUsed(event) {
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
 	if (queue[0] ? ends(event) : inField(event) || inList(event)) return true;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
-	if (isChord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
+	if (isChord || event.altKey || key.length > 1) return;
 	if (event.repeat && !"jk".includes(key)) return;
 	if (!queue[0] && target.closest(TYPING)) return;
 	if (one(OVERLAYS)) return press(one(`.menu[open] [data-key="${CSS.escape(key)}"]`));
@@ -162,11 +162,11 @@ function inList({ key, target }) {
 	return list && target.closest("a, button, summary, [name=duplicate_of]") && rove(list, ARROWS[key]);
 }
 
-const stops = (list) => (list ? all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list) : []);
+const stops = (list) => all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list);
 
 function rove(list, by, opens) {
-	const links = stops(list);
-	if (!links.length) return false;
+	const links = list ? stops(list) : [];
+	if (!links[0]) return false;
 	const at = links.indexOf(focused());
 	const open = links.findIndex((link) => link.closest("[aria-current]"));
 	const from = at < 0 ? open : opens && open < 0 ? at - by : at;
@@ -193,7 +193,7 @@ htmx.onLoad((root) => {
 });
 
 const TURN = "#talk .msg[data-index]";
-const edge = () => parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+const edge = () => parseFloat(getComputedStyle(one(":root")).scrollPaddingTop);
 
 function inView(node) {
 	const { top, bottom } = node?.getBoundingClientRect() ?? {};

@@ -132,3 +132,17 @@ function gone() {
 	part("gone").hidden = false;
 	say(part("gone").textContent);
 }
+
+const watch = new IntersectionObserver(mark, { rootMargin: "-96px 0px -72px" });
+
+function mark(news) {
+	for (const each of news) each.target.seen = each.isIntersecting;
+	const seen = all(".map a").filter((link) => one(link.href.baseVal)?.seen).map((link) => link.getBBox());
+	const last = seen.at(-1);
+	if (last) one(".map path").setAttribute("d", `M12 ${seen[0].y}V${last.y + last.height}`);
+}
+
+htmx.onLoad(() => {
+	watch.disconnect();
+	for (const each of all(".msg, .call, .fault")) watch.observe(each);
+});

@@ -26,7 +26,7 @@ const unreached = reason.textContent;
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
 
 export function fail(near, { status, responseText } = {}) {
-	const told = status ? all("[data-why]", parsed(responseText)) : [];
+	const told = all("[data-why]", parsed(responseText));
 	reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));
 	(near?.closest("main") ? near : one("main")).append(line);
 	show(line);
@@ -37,3 +37,40 @@ export const forgive = () => line.remove();
 on("htmx:beforeSend", forgive);
 addEventListener("online", forgive);
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));
+
+on("click", ({ target }) => {
+	const button = target.closest("[data-copy], [data-copy-next]");
+	if (!button) return;
+	const done = write(button.dataset.copy ?? one("pre, .written", button.closest(":has(pre, .written)")).textContent);
+	say(done ? "Copied" : "Not allowed here");
+	button.toggleAttribute("data-done", done);
+	setTimeout(() => delete button.dataset.done, 1200);
+});
+
+// No HTTPS.
+function write(text) {
+	const had = focused();
+	const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });
+	document.body.append(field);
+	field.select();
+	const done = document.execCommand("copy");
+	field.remove();
+	enter(had);
+	return done;
+}
+
+// Days begin at the viewer's midnight.
+document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
+
+// Worded as core.rendering.ago.
+setInterval(() => {
+	for (const time of all("time")) {
+		const [, just, shown, past] = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/.exec(time.textContent) ?? [];
+		const since = (Date.now() - Date.parse(time.dateTime)) / 6e4;
+		const passed = "until" in time.dataset ? -since : since;
+		if (!shown || passed >= 43200) continue;
+		const [unit, word] = passed < 60 ? [1, "min"] : passed < 1440 ? [60, "h"] : [1440, "d"];
+		const words = passed < 1 ? "now" : `${Math.floor(passed / unit)} ${word}`;
+		time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
+	}
+}, 3e4);

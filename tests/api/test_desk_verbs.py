@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from feedback import bulk, deciding, labelling, projecting, saved_views, triage, undoing
-from feedback.models import Bulk, Label, Labelled, SavedView, TriageChange, UserFeedback
+from feedback.models import Bulk, Label, Labelled, Reply, SavedView, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
 from tests.people import second_admin
@@ -159,6 +159,29 @@ def test_a_label_that_a_report_gets_just_as_it_is_dropped_is_not_lost(admin, act
     putting.join()
     said = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["admin_label"]
     assert list(Labelled.objects.values_list("label__name", flat=True)) == list(filter(None, [said]))
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_of_two_bulks_over_the_same_query_the_second_finds_what_the_first_left(admin, api, reports, monkeypatch):
+    """It waits for the first one's locks; what it then looks at again must be more than the locked rows."""
+    bea, applied = Api(second_admin().token), triage.apply
+    waiting = threading.Thread(target=lambda: (answer(bea, "Bea's"), connection.close()))
+
+    def answer(client, words):
+        done = {"verb": "reply", "arguments": {"public_reply": words}, "query": "-is:answered"}
+        return client.post("admin/feedback/bulk", done)
+
+    def slowly(*given, **named):
+        if waiting.ident is None:
+            waiting.start()
+            waiting.join(0.5)
+        return applied(*given, **named)
+
+    monkeypatch.setattr(triage, "apply", slowly)
+    assert data_of(answer(admin, "Mine"))["done_count"] == 3
+    waiting.join()
+    assert list(Reply.objects.values_list("public_reply", flat=True)) == ["Mine"] * 3
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")

@@ -83,6 +83,21 @@ def test_the_same_sent_again_is_no_edit_and_anything_else_is(api, rate, body, ot
     assert datetime.fromisoformat(records[2]["modified"]) == now + timedelta(minutes=2)
 
 
+def test_an_edit_that_waited_for_whoever_resolved_it_came_after_that(api, rate, monkeypatch):
+    """Its time is taken before it gets the lock; nobody would look at it if it seemed to be the earlier one."""
+    report = data_of(rate({"sentiment": "negative"}))["feedback_id"]
+    asked_at = timezone.now()
+    resolved = data_of(api("admin").put(f"admin/feedback/{report}", {"resolved": True}))
+    monkeypatch.setattr("feedback.capture.timezone.now", lambda: asked_at)
+    edit = {"sentiment": "negative", "notes": "No: it is unsafe!"}
+    record = data_of(rate(edit))
+    assert asked_at < datetime.fromisoformat(resolved["resolved_at"]) < datetime.fromisoformat(record["modified"])
+    found = data_of(api("admin").get("admin/feedback?q=is:revisited"))["items"]
+    assert [each["notes"] for each in found] == [edit["notes"]]
+    monkeypatch.undo()
+    assert data_of(rate(edit)) == record, "the same once more is no edit"
+
+
 @pytest.mark.parametrize(
     "body", [{"sentiment": "negative"}, {"sentiment": "negative", "categories": [], "notes": None}]
 )

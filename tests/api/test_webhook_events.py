@@ -184,6 +184,42 @@ def test_an_answer_that_was_taken_back_is_not_told(alice, api, who, thread, sent
     assert sent == []
 
 
+def test_a_reply_that_was_sent_and_is_withdrawn_is_news(alice, api, who, thread, sent):
+    """Who mirrors replies would keep it for good."""
+    admin, report = api("admin"), make.rating(who.bob, thread).feedback_id
+    hooks.endpoint(alice, URL, "feedback.replied")
+    replied(admin, report, public_reply="Too early.")
+    with later():
+        hooks.work()
+        replied(admin, report, public_status="received")
+    with later(2):
+        hooks.work()
+    assert types(sent) == ["feedback.replied"] * 2
+    [told] = data_of(api("bob").get(f"threads/{thread.thread_id}/feedback/replies"))
+    assert {name: sent[1][1]["data"][name] for name in told} == told
+    assert (told["public_status"], told["public_reply"], told["replied_at"]) == ("received", None, None)
+
+
+def test_what_happened_while_there_was_no_webhook_hides_nothing_from_the_next_one(api, who, thread, sent):
+    """Resolved and told; reopened, told to nobody; resolved again."""
+    admin, report = api("admin"), make.rating(who.bob, thread).feedback_id
+    hooks.endpoint(admin, URL, "feedback.resolved")
+    hooks.triaged(report, who.admin, resolved=True)
+    with later():
+        hooks.work()
+        WebhookEndpoint.objects.update(is_enabled=False)
+        hooks.triaged(report, who.admin, resolved=False)
+    with later(2):
+        hooks.endpoint(admin, URL + "/next", "feedback.resolved")
+        hooks.triaged(report, who.admin, resolved=True)
+    with later(3):
+        hooks.work()
+    assert [(url, message["type"]) for url, message in sent] == [
+        (URL, "feedback.resolved"),
+        (URL + "/next", "feedback.resolved"),
+    ]
+
+
 def test_the_earlier_reply_that_an_undo_brings_back_is_not_news(alice, api, who, thread, sent):
     """It has its own time again, so that the submitter is shown nothing new either."""
     admin, report = api("admin"), make.rating(who.bob, thread)

@@ -5,6 +5,7 @@ import json
 import logging
 import logging.config
 import math
+import sys
 from dataclasses import replace
 from datetime import timedelta
 
@@ -148,6 +149,29 @@ def test_a_bug_is_logged_with_its_trace(api, lines, monkeypatch):
     api("alice").get("threads")
     [line] = [line for line in lines() if line["event"] == "request.crashed"]
     assert "ZeroDivisionError" in line["trace"]
+
+
+@pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
+def test_a_trace_has_no_words_of_what_went_wrong_unless_they_name_code(formatter):
+    """PostgreSQL's messages quote the row that failed, pydantic's the value."""
+
+    def fails():
+        try:
+            raise ValueError(MARK)
+        except ValueError as problem:
+            raise KeyError(MARK) from problem
+
+    told = formatter.format(record_of(fails))
+    assert MARK not in told and "ValueError" in told and "KeyError" in told and "in fails" in told
+    assert "has no attribute 'nothing'" in formatter.format(record_of(lambda: None.nothing))
+
+
+def record_of(fails):
+    """The log record of an error."""
+    try:
+        fails()
+    except Exception:
+        return logging.LogRecord("heddle.tests", logging.ERROR, __file__, 1, "it.failed", (), sys.exc_info())
 
 
 def test_the_text_form_says_the_same_on_one_line():

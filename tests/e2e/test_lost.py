@@ -177,3 +177,26 @@ def test_two_presses_of_a_key_start_one_rerun(heddle: Heddle, visit: Callable[..
     page.wait_for_url("**/threads/ags_*/**")
     page.goto(f"/feedback/?q=&item={report['feedback_id']}")
     expect(page.locator("#desk-report .hist li", has_text="reran")).to_have_count(1)
+
+
+def test_what_one_person_typed_is_not_there_for_the_next_one_in_the_same_tab(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    thread_id = heddle.start("alice", "Seen by both.", visibility="org")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/?at=1")
+    page.locator("#acts-1 a").last.click()
+    page.fill("#notes-1", TEXT)
+    page.reload()
+    page.locator("#acts-1 a").last.click()
+    expect(page.locator("#notes-1")).to_have_value(TEXT)
+    page.click("summary:has-text('Alice')")
+    page.click("text=Sign out")
+    page.fill("#email", heddle.server.who["emails"]["bob"])
+    page.fill("#password", heddle.server.who["passwords"]["bob"])
+    page.click("form button")
+    page.wait_for_url("**/threads/")
+    page.goto(f"/threads/{thread_id}/?at=1")
+    page.locator("#acts-1 a").last.click()
+    expect(page.locator("#notes-1")).to_be_visible()
+    expect(page.locator("#notes-1")).to_have_value("")

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Membership
+from core.canonical import fingerprint
 from core.errors import Conflict
 from feedback.models import Check, CheckBatch, CheckRun, TriageChange, UserFeedback
 from tests import make
@@ -299,6 +300,24 @@ def test_two_admins_at_one_check_are_told_of_each_other(browser_of, press, repor
     assert press("keep", ("calls", "echo"), ("says", "order"), shown=seen).status_code == 302, "the same is no conflict"
     assert press("keep", ("never_says", "refund"), shown=shown(client, report)).status_code == 302
     assert Check.objects.get().expectations == [{"kind": "never_says", "value": "refund"}]
+
+
+def test_two_names_for_one_check_are_no_accident(press):
+    """Who did not touch the name leaves it as it is by now; who did is told of the other one."""
+    lines = ("calls", "echo")
+    press("keep", lines, title="Old")
+    before = Check.objects.get()
+    form = {"shown": fingerprint(before.expectations), "title_was": "Old"}
+    press("keep", lines, title="New", **form)
+    assert press("keep", lines, ("says", "seven"), title="Old", **form).status_code == 302
+    assert (Check.objects.get().title, len(Check.objects.get().expectations)) == ("New", 2)
+    form["shown"] = fingerprint(Check.objects.get().expectations)
+    refused = press("keep", lines, title="Mine", **form)
+    assert refused.status_code == Conflict.status and "renamed the check to New" in refused.content.decode()
+    assert Check.objects.get().title == "New"
+    form["title_was"] = dom(refused, Conflict.status).one("input", name="title_was")["value"]
+    press("keep", lines, title="Mine", **form)
+    assert Check.objects.get().title == "Mine"
 
 
 def test_an_undo_opens_the_other_report_without_the_form_of_this_one(browser_of, press, report, who):

@@ -263,6 +263,22 @@ def test_a_refused_comment_leaves_the_reply_to_the_submitter(browser_of: Browser
     assert page.id("public-reply").text.strip() == "We fixed it"
 
 
+def test_a_comment_and_a_note_are_stored_together_or_not_at_all(browser_of: Browser, who: People) -> None:
+    """The form comes back with both; pressing again would say the comment twice."""
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "note", admin_note="Bea's")
+    answer = submit(client, page.id("triage"), verb="comment", comment="Look here", admin_note="Mine")
+    left = dom(answer, 412)
+    assert left.id("comment").text.strip() == "Look here" and not Comment.objects.exists()
+    answer = submit(client, left.id("triage"), verb="comment", comment="Look here", admin_note="Mine")
+    assert answer.status_code == 302 and stored(report).admin_note == "Mine"
+    assert [each.text for each in Comment.objects.all()] == ["Look here"]
+    page = opened(client, report)
+    dom(submit(client, page.id("triage"), verb="comment", comment=" ", admin_note="Other"), 400)
+    assert stored(report).admin_note == "Mine"
+
+
 def test_an_unknown_button_is_refused_and_nothing_is_stored(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     dom(client.post(f"{DESK}{report.feedback_id}/comments/", {"verb": "shout", "comment": "x"}), 400)

@@ -366,6 +366,20 @@ def test_a_reply_is_sent_and_taken_back(browser_of: Browser, who: People) -> Non
     assert (reply.public_status, reply.public_reply) == ("received", None)
 
 
+def test_marking_as_looked_at_sends_no_words_and_takes_no_answer_back(browser_of: Browser, who: People) -> None:
+    """What is in the field then is a draft, perhaps of yesterday; after an answer there is no such button."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = opened(client, report)
+    assert page.id("public-reply")["data-with"] == "reply answered", "the draft stays in the browser"
+    page = then(client, press(client, page, "reply looked_at", public_reply="Half a draft, not for"))
+    reply = Reply.objects.get()
+    assert (reply.public_status, reply.public_reply) == ("looked_at", None)
+    thread = browser_of("alice").get(f"/threads/{report.thread.thread_id}/").content.decode()
+    assert "Looked at" in thread and "Half a draft" not in thread
+    page = then(client, press(client, page, "reply answered", public_reply="We mended it."))
+    assert "Mark as looked at" not in page.id("triage").words
+
+
 def test_the_history_says_who_did_what_before_and_after(browser_of: Browser, who: People) -> None:
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     for change in ({"label": "pumps"}, {"label": "tyres"}):
