@@ -85,7 +85,7 @@ def invalid(problem: ValidationError, within: str = "") -> InvalidRequest:
 
     There are never many: every list in a body has a limit, and only a few unknown keys are reported.
     """
-    errors = problem.errors(include_url=False, include_input=False)
+    errors = problem.errors(include_url=False)
     details = [_detail(within, error["loc"], reason_of(error)) for error in errors]
     first = details[0]
     more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
@@ -136,7 +136,7 @@ _WORDS = {
     "less_than": "must be less than {lt}",
     "less_than_equal": "must be at most {le}",
     "string_too_short": "must have at least {min_length} character{s}",
-    "string_too_long": "must have at most {max_length} character{s}",
+    "string_too_long": "must have at most {max_length:,} character{s}, not {length:,}",
     "too_short": "must have at least {min_length} item{s}",
     "too_long": "must have at most {max_length} item{s}",
 }
@@ -148,7 +148,7 @@ def reason_of(error: ErrorDetails) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if words := _WORDS.get(kind):
         s = "" if context.get("min_length", context.get("max_length")) == 1 else "s"
-        return words.format(**context, s=s)
+        return words.format(**context, s=s, length=len(error["input"]) if kind == "string_too_long" else 0)
     if kind.startswith("datetime_"):
         return "must be a time like 2026-05-01T12:00:00Z"
     said = error["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")

@@ -129,10 +129,9 @@ def told_of_vain(done: Bulk) -> str:
     """The message after a bulk that changed no report, about those that were as it wanted them."""
     if not done.done_count or done.verb == RENAME.name:
         return ""
-    added = done.arguments.get("add")
+    added, removed = (done.arguments.get(each) or () for each in ("add", "remove"))
     deed = "unlabel" if done.verb == "label" and not added else done.verb
-    said = undoing.already(done.done_count, deed, ", ".join(added or done.arguments.get("remove") or ()))
-    return f"Nothing was changed: {said}."
+    return f"Nothing was changed: {undoing.already(done.done_count, deed + 's' * (len(added or removed) > 1))}."
 
 
 def told_of_failures(done: Bulk, already: int = 0) -> str:

@@ -153,6 +153,19 @@ def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:
     return next(below, rows[-1]).feedback_id
 
 
+def below(actor: Actor, query: dict[str, str]) -> str:
+    """The report that is below the open one now that it left the list, or above it at the list's end; empty if there is
+    none, or if the list is sorted by a time that it no longer has.
+    """
+    parsed, left = parse(query["q"]), triage.report_for(actor, query["item"])
+    if parsed.problems or parsed.order.moments:
+        return ""
+    rows, place = matching(actor, parsed), (left.pk,)
+    found = parsed.order.following(rows, place, 1) or parsed.order.preceding(rows, place, 1)
+    keys = UserFeedback.objects.filter(pk__in=row_ids(found)).values_list("key", flat=True)
+    return next((ids.FEEDBACK + key for key in keys), "")
+
+
 def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
     """What both the report form and the bulk form offer: outcomes, admins to assign to, times to snooze until."""
     times = {"snoozes": desk_forms.snoozes(tz), "snooze_days": desk_forms.days_to_snooze(tz)}

@@ -218,12 +218,14 @@ def act_on_all(request: HttpRequest) -> HttpResponseBase:
     if words := desk_forms.told_of_bulk(done):
         notes.info(request, words)
     if verb.name in ("resolve", "duplicate") and "ticked" in request.POST and _is_open_among(request, done):
-        return _onward(request, _desk_at(desk_screen.kept(_state_of(request))), push_url)
+        state = _state_of(request)
+        item = desk_screen.below(actor, state)
+        return _onward(request, _desk_at(desk_screen.kept(state) | ({"item": item} if item else {})), push_url)
     return _onward(request, _local(request, "here"), push_url)
 
 
 def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
-    """Whether a bulk changed the open report; once all are resolved, the list goes on without it."""
+    """Whether a bulk changed the open report; once all are resolved, the list goes on below it."""
     key = ids.key_of(_state_of(request).get("item", ""), ids.FEEDBACK)
     return key is not None and undoing.changes_of(done.key).filter(feedback__key=key).exists()
 
@@ -343,12 +345,18 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     outcome = getattr(context.get("check"), "outcome", "")
     said = [(each.extra_tags == OF_RUNS and outcome) or str(each) for each in notes.get_messages(request)]
     undone, vain = context["undone"], context["vain"]
-    if not said and undone and undone.finished_at > timezone.now() - _NEWS:
+    final_at = request.session.get(_FINAL, 0)
+    if (
+        not said
+        and undone
+        and undone.finished_at > timezone.now() - _NEWS
+        and undone.finished_at.timestamp() > final_at
+    ):
         said = [desk_forms.told_of_undo(undone)]
     if vain and vain.finished_at > timezone.now() - _NEWS and (words := desk_forms.told_of_vain(vain)):
         said.append(words)
     last = context["last"]
-    is_held = last is not None and (vain is not None or last.at.timestamp() < request.session.get(_FINAL, 0))
+    is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
     # What may be undone is shown as the news only if nothing came after it.
     is_latest = not (said or undone or is_held or context["errors"] or context.get("conflict"))
     context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held}

@@ -245,7 +245,7 @@ def _own(actor: Actor, view_id: str) -> SavedView:
 def _name(name: str) -> str:
     clean = " ".join(name.split())
     if not 1 <= len(clean) <= 60:
-        raise InvalidRequest(f"name: must have 1 to 60 characters{f', not {len(clean)}' if clean else ''}")
+        raise InvalidRequest(f"name: must have 1 to 60 characters{f', not {len(clean):,}' if clean else ''}")
     if not is_visible(clean):
         raise InvalidRequest("name: must have at least one visible character")
     if clean.casefold() in (each.name.casefold() for each in BUILT_IN):

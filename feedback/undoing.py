@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.text import Truncator
 
+from accounts.models import User
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
@@ -37,10 +38,13 @@ WINDOW = timedelta(minutes=30)
 """How long an action can be undone."""
 _DEEDS = {
     "label": ("Labelled {it} {how}", "on {it}", "label {how}"),
+    "labels": ("Labelled {it} {how}", "on {it}", "labels {how}"),
     "new label": ("New label {how} on {it}", "on {it}", "new label {how}"),
+    "new labels": ("New labels {how} on {it}", "on {it}", "new labels {how}"),
     "unlabel": ("Removed {how} from {it}", "from {it}", "removal of {how}"),
+    "unlabels": ("Removed {how} from {it}", "from {it}", "removal of {how}"),
     "note": ("Saved note on {it}", "on {it}", "note"),
-    "own": ("Assigned {it}", "of {it}", "assignment"),
+    "own": ("Assigned {it} to {how}", "of {it}", "assignment to {how}"),
     "take": ("Claimed {it}", "of {it}", "claim"),
     "let go": ("Released {it}", "of {it}", "release"),
     "resolve": ("Resolved {it}{how}", "of {it}", "resolution"),
@@ -53,7 +57,12 @@ _DEEDS = {
     "update": ("Changed {it}", "of {it}", "change"),
 }
 """Each action as a sentence, and the end and the beginning of a noun for messages like `Undone: ...`."""
-_ALREADY = {"label": "had it already", "new label": "had it already", "unlabel": "did not have it"}
+_ALREADY = {
+    **dict.fromkeys(("label", "new label"), "had it already"),
+    **dict.fromkeys(("labels", "new labels"), "had them already"),
+    "unlabel": "did not have it",
+    "unlabels": "did not have them",
+}
 """What is said of reports that were as an action wants them; of other actions, `were so already`."""
 _FINAL = {
     AGAIN: "A report that was reported again stays due. Snooze it again instead.",
@@ -77,8 +86,8 @@ class LastAction:
     subject: str
     at: datetime
     how: str = ""
-    """The labels that it added or removed, until when it snoozed, the outcome, or how the original's notes begin; empty
-    for other actions.
+    """The labels that it added or removed, the new owner, until when it snoozed, the outcome, or how the original's
+    notes begin; empty for other actions.
     """
     has_note: bool = False
     """Whether it also saved a note that was typed; not for an action that is only a note."""
@@ -111,7 +120,7 @@ class LastAction:
             (
                 said,
                 " and saved the note" if self.has_note else "",
-                f" ({already(self.unchanged, self.deed, self.how)})" if self.unchanged else "",
+                f" ({already(self.unchanged, self.deed)})" if self.unchanged else "",
             )
         )
 
@@ -148,10 +157,9 @@ class LastAction:
         return max(0, int((self.until - timezone.now()).total_seconds() // 60))
 
 
-def already(count: int, deed: str, how: str = "") -> str:
-    """What is said of reports that were as an action wanted them: `25 had it already`. `how` are its labels."""
+def already(count: int, deed: str) -> str:
+    """What is said of reports that were as an action wanted them: `25 had it already`."""
     said = _ALREADY.get(deed, "were so already")
-    said = said.replace(" it", " them") if "," in how else said
     return f"{thousands(count)} {said.replace('were', 'was') if count == 1 else said}"
 
 
@@ -250,8 +258,8 @@ def _failing(change: TriageChange) -> int:
 
 
 def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
-    """The key in `_DEEDS`, and the labels, time, outcome or original of a change; the key of `own` depends on the new
-    owner.
+    """The key in `_DEEDS`, and the labels, owner, time, outcome or original of a change; the key of `own` depends on
+    the new owner.
     """
     if change.verb == "label":
         return _labelled(change, began)
@@ -267,7 +275,10 @@ def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
     if change.verb != "own":
         return change.verb, ""
     owner = change.after.get("owner_id")
-    return ("take" if owner == change.actor_id else "own" if owner else "let go"), ""
+    if owner in (None, change.actor_id):
+        return ("take" if owner else "let go"), ""
+    found = User.objects.filter(pk=owner).first()
+    return "own", found.display_name if found else "somebody"
 
 
 def _beginning_of(report_pk: int | None) -> str:
@@ -280,11 +291,12 @@ def _beginning_of(report_pk: int | None) -> str:
 
 
 def _labelled(change: TriageChange, began: datetime) -> tuple[str, str]:
-    added = _less(change.after, change.before)
-    if not added:
-        return "unlabel", ", ".join(_less(change.before, change.after))
-    is_new = len(labelling.made_since(added, began)) == len(added)
-    return ("new label" if is_new else "label"), ", ".join(added)
+    names, deed = _less(change.after, change.before), "label"
+    if not names:
+        names, deed = _less(change.before, change.after), "unlabel"
+    elif len(labelling.made_since(names, began)) == len(names):
+        deed = "new label"
+    return deed + "s" * (len(names) > 1), ", ".join(names)
 
 
 def _less(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:

@@ -107,7 +107,7 @@ def test_a_refusal_names_the_field_and_counts_the_rest():
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ({"words": "four"}, "words: must have at most 3 characters"),
+        ({"words": "four"}, "words: must have at most 3 characters, not 4"),
         ({"words": ""}, "words: must have at least 1 character"),
         ({"words": 5}, "words: must be text"),
         ({"parts": [1, 2]}, "parts: must have at most 1 item"),

@@ -245,7 +245,7 @@ def test_back_forward_and_a_copied_address_show_the_same_screen(
     page.keyboard.press("m")
     page.fill("#admin-note", "x" * 20001)
     page.click("#triage [value=note] >> visible=true")
-    expect(page.locator("#note-wrong")).to_contain_text("20000")
+    expect(page.locator("#note-wrong")).to_contain_text("20,000")
     assert page.url == states[2][0]
     page.fill("#admin-note", "")
     page.click(".views a:has-text('Negative')")

@@ -291,7 +291,7 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
         ({"start_time": "2026-05-13", "end_time": "2026-05-12"}, "start", "start_time must not be after end_time"),
         ({"client_context": "[]"}, "client_context", "JSON object"),
         ({"system_prompt": "a\x00b"}, "prompt", "NUL"),
-        ({"description": "x" * 20_001}, "summary", "20000"),
+        ({"description": "x" * 20_001}, "summary", "20,000"),
     ],
 )
 def test_what_cannot_be_saved_is_kept_whole_and_named_beside_its_field(

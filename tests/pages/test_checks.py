@@ -116,7 +116,7 @@ def test_an_expectation_is_deleted_with_its_value(browser_of: Browser, press: Ca
         ("keep", [("rhymes", "x")], "An expectation must be"),
         ("keep_run", [("says", "a"), ("never_calls", "")], "“never calls” needs a tool"),
         ("keep", [("matches", " ")], "“matches” needs a text"),
-        ("keep", [("says", "x" * 1001)], "1000"),
+        ("keep", [("says", "x" * 1001)], "1,000"),
         ("keep", [("no_tool_errors", "x")], "takes no value"),
         ("run chk_nothing", [], "no checks to run"),
         ("keep", [("calls", 't {"a": "\\ud800"}')], "must be a JSON object"),

@@ -160,7 +160,7 @@ def test_a_report_is_given_to_another_admin(browser_of: Browser, who: People) ->
     assert [each["value"] for each in menu.all("button")] == [f"own {bea.user.email}"]
     page = then(client, press(client, page, f"own {bea.user.email}"))
     assert Triage.objects.get(pk=report.pk).owner == bea.user
-    assert told(page) == ["Assigned “report 0”"] and "owned by Bea" in page.id("triage").words
+    assert told(page) == ["Assigned “report 0” to Bea"] and "owned by Bea" in page.id("triage").words
     menu = page.id("triage").one("summary", data_key="A").within("details")
     assert menu.one("button", aria_current="true").words.startswith("Bea")
     [line] = [each.words for each in page.one("ol", class_="hist").all("li") if "assigned" in each.words]
@@ -321,6 +321,8 @@ def test_a_label_that_is_there_already_is_no_lost_press(browser_of: Browser, who
     assert told(then(client, press(client, page, "note"))) == ["The note has not changed."]
     assert told(then(client, press(client, page, "label", label="Mail"))) == ["Already labelled mail."]
     assert told(then(client, press(client, page, "label", label="mail, late"))) == ["New label late on “report 0”"]
+    page = then(client, press(client, page, "label", label="loud, slow"))
+    assert told(page) == ["New labels loud, slow on “report 0”"]
 
 
 def test_a_reply_that_is_left_behind_is_told(browser_of: Browser, who: People) -> None:
@@ -472,17 +474,22 @@ def test_a_refused_form_keeps_the_query_in_every_part_of_its_page(browser_of: Br
 @pytest.mark.parametrize(
     ("verb", "typed", "field", "reason"),
     [
-        ("label", {"label": "x" * 61}, "admin-label", "It must have at most 60"),
+        ("label", {"label": "x" * 61}, "admin-label", "It must have at most 60 characters, not 61"),
         ("label", {"label": "  "}, "admin-label", "Type a label first."),
         ("label", {"label": ", ".join(f"{place:058}" for place in range(4))}, "admin-label", "All labels of a rep"),
-        ("resolve", {"admin_note": "x" * 20_001}, "admin-note", "It must have at most 20000"),
+        ("resolve", {"admin_note": "x" * 20_001}, "admin-note", "It must have at most 20,000 characters, not 20,001"),
         ("note", {"admin_note": "a\x00b"}, "admin-note", "It contains a NUL"),
         ("duplicate", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("label typed", {"duplicate_of": "fb_nothing"}, "duplicate-of", "There is no report fb_nothing."),
         ("duplicate", {"duplicate_of": "ITSELF"}, "duplicate-of", "A report cannot be a duplicate of itself."),
         ("duplicate", {"duplicate_of": "FOREIGN"}, "duplicate-of", "It is in another org."),
         ("reply answered", {"public_reply": " "}, "public-reply", "It is required with the status answered."),
-        ("reply answered", {"public_reply": "x" * 20_001}, "public-reply", "It must have at most 20000"),
+        (
+            "reply answered",
+            {"public_reply": "x" * 20_001},
+            "public-reply",
+            "It must have at most 20,000 characters, not 20,001",
+        ),
         ("snooze 3y", {}, "", "Verb must snooze until"),
         ("snooze day", {"until": ""}, "snooze-until", "Choose a date first."),
         ("snooze day", {"until": "soon"}, "snooze-until", "It must be a date like 2026-05-01."),
@@ -743,6 +750,7 @@ def test_what_is_said_after_an_undo_is_what_was_taken_back(browser_of: Browser, 
     assert told(page) == ["Undone: snooze of “report 2”."]
     page = then(client, submit(client, page.id("desk-bar").all("form")[-1], name="Mine"))
     assert told(page) == ["Saved as Mine."]
+    assert told(get(client, DESK + ALL)) == [], "that came after it"
 
 
 def undo_key(page: Node) -> str:

@@ -57,6 +57,32 @@ def test_ticked_reports_are_resolved_together_and_taken_back_together(browser_of
     assert query_of(page.id("bulk").one("input", name="here")["value"]) == {"q": "is:open"}
 
 
+@pytest.mark.parametrize(
+    ("query", "opened_at", "ticked", "below"),
+    [
+        ("is:open", 3, (3, 2), 1),
+        ("is:open", 3, (3, 4), 2),
+        ("is:open", 0, (0, 1), 2),
+        ("is:open sort:oldest", 1, (1, 2), 3),
+        ("is:open", 2, (0, 1, 2, 3, 4), None),
+    ],
+)
+def test_after_a_bulk_the_list_goes_on_where_one_was(
+    browser_of: Browser, who: People, query: str, opened_at: int, ticked: tuple[int, ...], below: int | None
+) -> None:
+    """The report below the open one, at the end of the list the one above it."""
+    made, client = reports(who.alice, 5), browser_of("admin")
+    page = get(client, f"{DESK}?q={query}&item={made[opened_at].feedback_id}")
+    answer = send(client, page, "resolve", [made[each] for each in ticked])
+    state = query_of(answer["Location"])  # type: ignore[index]
+    assert state == {"q": query, **({} if below is None else {"item": made[below].feedback_id})}
+    page = then(client, submit(client, then(client, answer).id("desk-status").one("form")))
+    assert len(words(page)) == 5
+    assert [row.one("a").words for row in page.all("li", aria_current="true")] == [
+        row.one("a").words for row in page.all("li", id=f"r-{state.get('item')}")
+    ]
+
+
 def test_every_button_of_the_bulk(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 2), browser_of("admin")
     page = get(client, DESK + ALL)

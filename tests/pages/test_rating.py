@@ -146,7 +146,11 @@ def test_the_rating_of_somebody_else_does_not_fill_ones_own_form(browser_of: Bro
         ({"sentiment": "so-so", "notes": "kept"}, "sentiment", "Choose positive or negative."),
         ({"sentiment": "negative", "categories": ["other"], "notes": "  "}, "notes", "They are required"),
         ({"sentiment": "positive", "categories": ["made-up"], "notes": "kept"}, "categories", "categories.0: must be"),
-        ({"sentiment": "negative", "notes": "x" * 20_001}, "notes", "It must have at most 20000"),
+        (
+            {"sentiment": "negative", "notes": "x" * 20_001},
+            "notes",
+            "It must have at most 20,000 characters, not 20,001",
+        ),
         ({"sentiment": "negative", "notes": "a\x00b"}, "notes", "It contains a NUL"),
     ],
 )

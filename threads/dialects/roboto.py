@@ -54,7 +54,7 @@ def _checked(part: JsonObject, path: str) -> BlockDict:
     try:
         return BLOCK.validate_python(part).model_dump()
     except ValidationError as refused:
-        first = refused.errors(include_url=False, include_input=False)[0]
+        first = refused.errors(include_url=False)[0]
         raise DialectError(under(path, dotted(first["loc"][1:])), reason_of(first)) from refused
 
 
