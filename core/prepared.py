@@ -260,7 +260,7 @@ class PreparedInsert(Generic[Stored]):
 
     With `unique`, an existing row with the same values in these columns is updated in the columns `update` instead and
     keeps the others; those in `kept` are read back into the object. The column `stamp` is set only if one of `update`
-    changed, and then to a time after the one in the row's column `stamp_after`; only `insert` supports it.
+    changed, and to the present if the row's column `stamp_after` has a later time; only `insert` supports it.
     """
 
     def __init__(
@@ -337,7 +337,7 @@ class PreparedInsert(Generic[Stored]):
         stamped = f"EXCLUDED.{stamp}"
         if self._stamp_after:
             earlier = f"{table}.{quoted(_field(self._model, self._stamp_after).column)}"
-            stamped = f"CASE WHEN {earlier} >= {stamped} THEN {connection.just_after(earlier)} ELSE {stamped} END"
+            stamped = f"CASE WHEN {earlier} >= {stamped} THEN {connection.clock} ELSE {stamped} END"
         return f"{stamp} = CASE WHEN {differs} THEN {stamped} ELSE {table}.{stamp} END"
 
 

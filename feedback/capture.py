@@ -154,7 +154,8 @@ _REPORTS = PreparedInsert(
     unique=("thread", "message_sequence_num", "created_by"),
     update=("sentiment", "categories", "category_bits", "notes"),
     stamp="modified",
-    # An edit may have waited for whoever resolved the report: it is later nevertheless, or nobody would look at it.
+    # An edit may have waited for whoever resolved the report: it is later nevertheless, or nobody would look at it. Not
+    # just after that time, which the submitter may not know.
     stamp_after="resolved_at",
     kept=("key", "created", "modified", "resolved_at"),
 )

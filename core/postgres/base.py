@@ -36,6 +36,8 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
     """Others can run while PostgreSQL works."""
     spelled_moment = None
     """The driver takes times as they are."""
+    clock = "clock_timestamp()"
+    """SQL for the present, not for the time at which the transaction began."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -88,10 +90,6 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
     def spelled(self, sql: str, count: int) -> bytes:
         """A statement with `count` placeholders, in the form that `run_all` takes."""
         return (sql % tuple(f"${place}" for place in range(1, count + 1))).encode()
-
-    def just_after(self, moment: str) -> str:
-        """SQL for the smallest step after a moment in SQL."""
-        return f"{moment} + INTERVAL '1 microsecond'"
 
     def run_all(self, steps: Sequence[Step], ahead: Sequence[Step] = ()) -> list[list[Row]]:
         """Run statements in one trip, after those held back; returns the rows of each.

@@ -15,7 +15,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -43,10 +43,6 @@ def _spelled(moment: datetime) -> str:
     return str(moment.astimezone(UTC).replace(tzinfo=None))
 
 
-def _just_after(stored: str) -> str:
-    return str(datetime.fromisoformat(stored) + timedelta(microseconds=1))
-
-
 sqlite3.register_converter("datetime", _read)
 
 
@@ -59,14 +55,16 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
     """Whether short requests are faster one after the other."""
     spelled_moment = staticmethod(_spelled)
     """Spells a time for the driver, which reads it back by itself."""
+    clock = "clock()"
+    """SQL for the present. SQLite's own has milliseconds only."""
     _line: "threading.Lock | None" = None
     """The lock that this connection holds."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """A connection with functions for case-insensitive lookups and for `just_after`."""
+        """A connection with functions for case-insensitive lookups and for `clock`."""
         made = super().get_new_connection(conn_params)
         made.create_function(caseless.UPPER, 1, caseless.upper, deterministic=True)
-        made.create_function("just_after", 1, _just_after, deterministic=True)
+        made.create_function("clock", 0, lambda: _spelled(datetime.now(UTC)))
         return made
 
     def is_usable(self) -> bool:
@@ -81,10 +79,6 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
     def spelled(self, sql: str, count: int) -> str:
         """A statement with `count` placeholders, in the form that `run_all` takes."""
         return sql % (("?",) * count)
-
-    def just_after(self, moment: str) -> str:
-        """SQL for the smallest step after a moment in SQL."""
-        return f"just_after({moment})"
 
     def run_all(self, steps: Sequence[Step], ahead: Sequence[Step] = ()) -> list[list[Row]]:
         """Run statements directly on the driver; returns the rows of each. Raises the driver's error."""

@@ -57,7 +57,7 @@ function lead() {
 function fetched({ href }) {
 	if (ahead.has(href)) return ahead.get(href);
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
-		.then((answer) => (answer.ok ? answer.text() : ""))
+		.then((page) => (page.ok ? page.text() : ""))
 		.catch(() => void ahead.delete(href));
 	html.then((text) => made.set((html.text = text), text && parsed(text)));
 	ahead.set(href, html);
@@ -243,7 +243,7 @@ const NEWS = {
 		if (deeds[shown]) note("changed", deeds[shown]), say(words("#changed"));
 	},
 	bulks: (data) => ((bulks = parsed(data).firstChild), progress()),
-	list: put,
+	list: (html) => one("#desk-views :focus") || put(html),
 	own: () => document.hasFocus() || renew(),
 	gone: () => source.close(),
 };

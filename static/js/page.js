@@ -42,7 +42,7 @@ on("click", ({ target }) => {
 	const button = target.closest("[data-copy], [data-copy-next]");
 	if (!button) return;
 	const done = write(button.dataset.copy ?? one("pre, .written", button.closest(":has(pre, .written)")).textContent);
-	say(done ? "Copied" : "Not allowed here");
+	say(done ? "Copied" : "Not allowed");
 	button.toggleAttribute("data-done", done);
 	setTimeout(() => delete button.dataset.done, 1200);
 });
@@ -66,11 +66,10 @@ document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=
 setInterval(() => {
 	for (const time of all("time")) {
 		const [, just, shown, past] = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/.exec(time.textContent) ?? [];
-		const since = (Date.now() - Date.parse(time.dateTime)) / 6e4;
-		const passed = "until" in time.dataset ? -since : since;
+		const passed = (Date.now() - Date.parse(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
 		if (!shown || passed >= 43200) continue;
 		const [unit, word] = passed < 60 ? [1, "min"] : passed < 1440 ? [60, "h"] : [1440, "d"];
-		const words = passed < 1 ? "now" : `${Math.floor(passed / unit)} ${word}`;
+		const words = passed < 1 ? "now" : `${~~(passed / unit)} ${word}`;
 		time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
 	}
 }, 3e4);

@@ -194,6 +194,22 @@ def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Ca
     expect(mine.locator("#news")).to_be_hidden()
 
 
+def test_what_others_do_closes_no_menu_and_takes_no_focus(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2)
+    mine, theirs = visit("admin").page, visit("bea").page
+    mine.goto("/feedback/?q=is:open")
+    mine.keyboard.press("v")
+    focused = mine.locator("#desk-views details a:focus")
+    expect(focused).to_be_visible()
+    first_of_the_open(theirs, "Complaint 1")
+    theirs.keyboard.press("e")
+    expect(mine.locator(".rep[data-changed]")).to_have_count(1)
+    expect(focused).to_be_visible()
+    mine.keyboard.press("Escape")
+    theirs.keyboard.press("e")
+    expect(mine.locator("#desk-views [aria-current] .count").first).to_have_text("0")
+
+
 def test_the_other_tab_of_the_same_admin_follows(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """A tab without the focus takes over what the one with the focus did; a note half typed there stays."""
     complaints(empty, 2)

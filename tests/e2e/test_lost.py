@@ -182,8 +182,18 @@ def test_two_presses_of_a_key_start_one_rerun(heddle: Heddle, visit: Callable[..
 def test_what_one_person_typed_is_not_there_for_the_next_one_in_the_same_tab(
     heddle: Heddle, visit: Callable[..., Visit]
 ) -> None:
+    """Signing out ends a session, so this one is nobody else's."""
     thread_id = heddle.start("alice", "Seen by both.", visibility="org")
-    page = visit("alice").page
+    page = visit().page
+
+    def sign_in(name: str) -> None:
+        page.goto("/signin/")
+        page.fill("#email", heddle.server.who["emails"][name])
+        page.fill("#password", heddle.server.who["passwords"][name])
+        page.click("form button")
+        page.wait_for_url("**/threads/")
+
+    sign_in("alice")
     page.goto(f"/threads/{thread_id}/?at=1")
     page.locator("#acts-1 a").last.click()
     page.fill("#notes-1", TEXT)
@@ -192,10 +202,7 @@ def test_what_one_person_typed_is_not_there_for_the_next_one_in_the_same_tab(
     expect(page.locator("#notes-1")).to_have_value(TEXT)
     page.click("summary:has-text('Alice')")
     page.click("text=Sign out")
-    page.fill("#email", heddle.server.who["emails"]["bob"])
-    page.fill("#password", heddle.server.who["passwords"]["bob"])
-    page.click("form button")
-    page.wait_for_url("**/threads/")
+    sign_in("bob")
     page.goto(f"/threads/{thread_id}/?at=1")
     page.locator("#acts-1 a").last.click()
     expect(page.locator("#notes-1")).to_be_visible()
