@@ -1,4 +1,4 @@
-import { adopt, all, enter, fail, focused, forgive, on, one, parsed, part, say, show } from "./page.js";
+import { active, adopt, all, enter, fail, forgive, on, one, parsed, part, say, show } from "./page.js";
 
 const desk = part("desk");
 const ahead = new Map(), made = new Map();
@@ -34,7 +34,7 @@ function progress() {
 }
 
 function renew() {
-	const source = focused().matches("#desk-report *, #bulk .field *") ? "#told" : "#renew";
+	const source = active().matches("#desk-report *, #bulk .field *") ? "#told" : "#renew";
 	return htmx.ajax("GET", location.href, { source, swap: "none" });
 }
 
@@ -119,10 +119,10 @@ function swap(old, fresh) {
 	adopt(fresh);
 }
 
-on("keydown", ({ key }) => /^( |Page)/.test(key) && focused().matches("body, .rep a") && enter(one("#desk-talk:has(.talk)")));
+on("keydown", ({ key }) => /^( |Page)/.test(key) && active().matches("body, .rep a") && enter(one("#desk-talk:has(.talk)")));
 
 function refocus(goes) {
-	if (!goes && !focused().matches("body, .rep a, .desk > *")) return;
+	if (!goes && !active().matches("body, .rep a, .desk > *")) return;
 	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
 	const link = wrong ?? one(OPEN) ?? one(".rep a");
 	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
@@ -130,7 +130,7 @@ function refocus(goes) {
 
 // Keys behind a sent field are no text.
 on("htmx:beforeSend", ({ target }) => {
-	left = target.id === "triage" && target === focused().form && focused();
+	left = target.id === "triage" && target === active().form && active();
 	if (left) enter(one(OPEN));
 });
 

@@ -1,5 +1,5 @@
 // Drafts survive reloads and lost connections, for the same person.
-import { all, enter, focused, on, one } from "./page.js";
+import { active, all, enter, on, one } from "./page.js";
 
 const kept = sessionStorage;
 const { viewer } = document.body.dataset;
@@ -20,12 +20,12 @@ const sent = (form, button) =>
 // Text typed since stays.
 let from, typing, behind, taken = {};
 on("htmx:beforeSend", ({ detail: { requestConfig: its } }) => {
-	from = focused();
+	from = active();
 	its.sent = sent(its.elt, its.triggeringEvent?.submitter);
 });
 on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig: { formData, sent } } }) => {
 	const isSent = (field) => formData.getAll(field.name).includes(field.value);
-	const at = focused();
+	const at = active();
 	typing = !(at === from && isSent(at)) && key(at);
 	behind = at.value?.length - at.selectionEnd;
 	for (const field of xhr.status < 400 ? sent : []) {

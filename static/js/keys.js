@@ -1,5 +1,5 @@
 // A key uses its data-key element.
-import { all, enter, focused, on, one, say, show } from "./page.js";
+import { active, all, enter, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
 const OVERLAYS = ":popover-open, .menu[open]";
@@ -14,7 +14,7 @@ function isUsed(event) {
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
 	if (queue[0] ? ends(event) : inField(event) || inList(event)) return true;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
-	if (isChord || event.altKey || key.length > 1) return;
+	if (isChord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
 	if (event.repeat && !"jk".includes(key)) return;
 	if (!queue[0] && target.closest(TYPING)) return;
 	if (one(OVERLAYS)) return press(one(`.menu[open] [data-key="${CSS.escape(key)}"]`));
@@ -30,7 +30,7 @@ const ends = ({ key }) =>
 	key === "Enter" ? queue.push(isChord ? "Send" : key) : key === "Backspace" && queue.pop();
 
 function type(key) {
-	const field = focused();
+	const field = active();
 	if (key === "Send") send(field);
 	else if (key === "Enter" && !field.rows) press(one("button:not([type=button])", field.form));
 	else insert(key === "Enter" ? "\n" : key);
@@ -44,7 +44,7 @@ function act() {
 	while (queue[0] && !one("form.htmx-request")) {
 		if (one("#desk[aria-busy=true]") && !"jknxo".includes(queue[0])) break;
 		const key = queue.shift();
-		used = focused().matches(TYPING) ? type(key) : plain(key);
+		used = active().matches(TYPING) ? type(key) : plain(key);
 		if (one(OVERLAYS)) queue.length = 0;
 	}
 	return used;
@@ -129,20 +129,20 @@ on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), true);
 const press = (found) => (found?.click(), !!found);
 
 function open() {
-	const details = [focused().closest("details"), ...(reached()?.querySelectorAll("details") ?? [])].find(inView);
+	const details = [active().closest("details"), ...(reached()?.querySelectorAll("details") ?? [])].find(inView);
 	if (details) details.open = !details.open;
-	return details || press(focused().closest("[data-roving] a"));
+	return details || press(active().closest("[data-roving] a"));
 }
 
 function atTurn(key) {
 	const act = `.msg-end [data-act="${key}"]`;
 	const ended = all(`${TURN} ${act}`).filter(inView).at(-1);
-	const turn = [focused(), ended, reached(act)].map((each) => each?.closest(TURN)).find(inView);
+	const turn = [active(), ended, reached(act)].map((each) => each?.closest(TURN)).find(inView);
 	return press(turn?.querySelector(act)) || (reached() && say("Not on this turn."));
 }
 
 function tick(key, shiftKey) {
-	const row = focused().closest(".rep, tr") ?? one(".rep[aria-current]") ?? one(".rep");
+	const row = active().closest(".rep, tr") ?? one(".rep[aria-current]") ?? one(".rep");
 	return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
@@ -167,7 +167,7 @@ const stops = (list) => all(list.matches("table") ? ".title a" : "a, button, [ty
 function rove(list, by, opens) {
 	const links = list ? stops(list) : [];
 	if (!links[0]) return false;
-	const at = links.indexOf(focused());
+	const at = links.indexOf(active());
 	const open = links.findIndex((link) => link.closest("[aria-current]"));
 	const from = at < 0 ? open : opens && open < 0 ? at - by : at;
 	const next = links[from + by] ?? links.at(-(by > 0));
@@ -201,13 +201,13 @@ function inView(node) {
 }
 
 // The focused turn, else the first in view.
-const reached = (kind = "*") => [focused().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
+const reached = (kind = "*") => [active().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
 
 function move(by) {
 	const list = all(TURN);
 	if (!list.length) return rove(one("[data-roving]"), by, !!one("#desk"));
 	const at = reached();
-	const isAhead = by > 0 && at && !at.contains(focused()) && below(at);
+	const isAhead = by > 0 && at && !at.contains(active()) && below(at);
 	const next = list[list.indexOf(at) + (isAhead ? 0 : by)];
 	if (next) arrive(next);
 	return next;
@@ -218,7 +218,7 @@ let leapt;
 function leap(kind) {
 	const found = all(`#talk :is(${kind})`);
 	if (!found.length) return false;
-	const at = found.indexOf(found.includes(leapt) ? leapt : focused().closest(kind));
+	const at = found.indexOf(found.includes(leapt) ? leapt : active().closest(kind));
 	leapt = (at < 0 && found.find(below)) || found[(at + 1) % found.length];
 	arrive(leapt);
 	say(`${found.indexOf(leapt) + 1} of ${found.length}`);

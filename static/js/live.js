@@ -1,5 +1,5 @@
 // Each event has a token to resume after.
-import { adopt, all, enter, focused, forgive, on, one, parsed, part, say } from "./page.js";
+import { active, adopt, all, enter, forgive, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
 const WORK = { turns: bring, head: bring, reset: drop, gone };
@@ -15,7 +15,7 @@ addEventListener("pageshow", (event) => event.persisted && connect());
 on("htmx:afterSettle", ({ target }) => {
 	if (!target.matches("#write, #asked")) return;
 	connect(); // its answer may be older than the stream
-	if (focused() === document.body && matchMedia("(hover)").matches) enter(part("say"));
+	if (active() === document.body && matchMedia("(hover)").matches) enter(part("say"));
 });
 
 function connect() {
@@ -46,7 +46,7 @@ function hear({ type, data, lastEventId }) {
 // Stay at the end until the reader leaves it.
 function follow() {
 	const left = talk.getBoundingClientRect().bottom - innerHeight;
-	follows = !focused().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
+	follows = !active().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
 	seen = scrollY;
 	if (follows) delete talk.dataset.below;
 }
@@ -100,7 +100,7 @@ function tells(held, fresh) {
 }
 
 function replace(held, fresh) {
-	const had = focused();
+	const had = active();
 	const at = held.contains(had) && reachable(held).indexOf(had);
 	keep(held, fresh);
 	held.replaceWith(fresh);
@@ -133,14 +133,12 @@ function gone() {
 	say(part("gone").textContent);
 }
 
-const watch = new IntersectionObserver(mark, { rootMargin: "-96px 0px -72px" });
-
-function mark(news) {
+const watch = new IntersectionObserver((news) => {
 	for (const each of news) each.target.seen = each.isIntersecting;
 	const seen = all(".map a").filter((link) => one(link.href.baseVal)?.seen).map((link) => link.getBBox());
 	const last = seen.at(-1);
 	if (last) one(".map path").setAttribute("d", `M12 ${seen[0].y}V${last.y + last.height}`);
-}
+}, { rootMargin: "-96px 0px -72px" });
 
 htmx.onLoad(() => {
 	watch.disconnect();

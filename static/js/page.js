@@ -10,7 +10,7 @@ export function all(selector, root = document) {
 	return root.matches?.(selector) ? [root, ...found] : found;
 }
 
-export const focused = () => document.activeElement;
+export const active = () => document.activeElement;
 export const enter = (node) => node?.focus({ preventScroll: true });
 export const show = (node) => node?.scrollIntoView({ block: "nearest" });
 export const say = (words) => one("#said")?.replaceChildren(words);
@@ -42,14 +42,14 @@ on("click", ({ target }) => {
 	const button = target.closest("[data-copy], [data-copy-next]");
 	if (!button) return;
 	const done = write(button.dataset.copy ?? one("pre, .written", button.closest(":has(pre, .written)")).textContent);
-	say(done ? "Copied" : "Not allowed");
+	say(done ? "Copied" : "Not allowed here");
 	button.toggleAttribute("data-done", done);
 	setTimeout(() => delete button.dataset.done, 1200);
 });
 
 // No HTTPS.
 function write(text) {
-	const had = focused();
+	const had = active();
 	const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });
 	document.body.append(field);
 	field.select();
