@@ -64,6 +64,13 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 50, 50)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell why tests failed that then passed."""
+    for report in terminalreporter.getreports("rerun"):
+        terminalreporter.section(f"rerun of {report.nodeid}", "_")
+        terminalreporter.write_line(report.longreprtext)
+
+
 def _may_ask_the_database(item: pytest.Item) -> bool:
     """Whoever does not ask for the database is refused the first query."""
     return bool(item.get_closest_marker("django_db") or {"db", "transactional_db"} & set(item.fixturenames))
