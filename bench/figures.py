@@ -31,7 +31,11 @@ Measure = Callable[[House], Measured]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A benchmark. `at_most` is its budget in floors, or in the unit if there is no floor."""
+    """A benchmark. `at_most` is its budget in floors, or in the unit if there is no floor.
+
+    Those with the same `house` are measured on the same running Heddle. One that loads many reports has a house of its
+    own, or the others would be measured among them.
+    """
 
     name: str
     measure: Measure
@@ -39,6 +43,7 @@ class Figure:
     floor: str
     ways: tuple[str, ...]
     is_slow: bool
+    house: str = ""
 
     def tell(self, way: str, measured: Measured) -> str:
         """Format one line: figure, floor, ratio, budget, ok or over."""
@@ -63,12 +68,13 @@ def figure(
     floor: str = "",
     ways: tuple[str, ...] = (EMBEDDED, FULL),
     is_slow: bool = False,
+    house: str = "",
 ) -> Callable[[Measure], Measure]:
     """Register a function as a benchmark."""
 
     def register(measure: Measure) -> Measure:
         most = at_most if isinstance(at_most, dict) else {} if at_most is None else dict.fromkeys(ways, at_most)
-        FIGURES.append(Figure(name, measure, most, floor, ways, is_slow))
+        FIGURES.append(Figure(name, measure, most, floor, ways, is_slow, house))
         return measure
 
     return register

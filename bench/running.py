@@ -1,6 +1,8 @@
 """Runs benchmarks and prints the results."""
 
 import os
+from itertools import groupby
+from subprocess import SubprocessError
 
 import psycopg
 import redis
@@ -25,9 +27,10 @@ def run(way: str, *, only: str, slow: bool) -> None:
     if not chosen:
         return
     print(f"{_TITLES[way]}\n{HEADING}", flush=True)
-    with house(way) as running:
-        for each in chosen:
-            print(_line(each, running), flush=True)
+    for _, together in groupby(chosen, key=lambda each: each.house):
+        with house(way) as running:
+            for each in together:
+                print(_line(each, running), flush=True)
     print(
         f"  Load of the machine in the last minutes: {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores\n", flush=True
     )
@@ -37,7 +40,7 @@ def _line(each: Figure, running: House) -> str:
     """Run one benchmark; print a failure and continue."""
     try:
         return each.tell(running.way, each.measure(running))
-    except (OSError, RuntimeError, AssertionError) as problem:
+    except (OSError, RuntimeError, AssertionError, SubprocessError) as problem:
         return f"  {each.name:<58} broke: {problem}"
 
 

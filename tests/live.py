@@ -65,11 +65,11 @@ class Served:
     def token(self, name: str) -> str:
         return str(self.who["tokens"][name])
 
-    def manage(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run a management command against this Heddle. One that does not end, such as a server, is ended."""
+    def manage(self, *arguments: str, check: bool = True, at_most: float = 300) -> subprocess.CompletedProcess[str]:
+        """Run a management command against this Heddle. After `at_most` seconds it is ended."""
         command = [sys.executable, "manage.py", *arguments]
         return subprocess.run(
-            command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True, timeout=_AT_MOST
+            command, cwd=ROOT, env=self.env, check=check, capture_output=True, text=True, timeout=at_most
         )
 
     def start(self, name: str, *command: str) -> None:
@@ -150,8 +150,6 @@ def _demo(server: Served) -> dict[str, Any]:
     return found
 
 
-_AT_MOST = 300
-"""Seconds that a management command may take."""
 _GATHER = """
 import io, json, django
 django.setup()

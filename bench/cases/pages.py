@@ -33,37 +33,37 @@ _WATCH = """() => {
 """Notes how long each key takes until the next report is painted: a message sent in a frame arrives after its paint."""
 
 
-@figure("desk page, 100,000 reports, p50", at_most=150)
+@figure("desk page, 100,000 reports, p50", at_most=150, house="pages")
 def desk(house: House) -> Measured:
     return _page(house, _MANY)
 
 
-@figure("desk page, 1,000,000 reports, p50", floor="of 100,000", at_most=1.5, is_slow=True)
-def desk_of_many(house: House) -> Measured:
-    few = _page(house, _MANY)
-    return Measured(_page(house, _MOST).value, "ms", few.value)
-
-
-@figure("desk page, 100,000 reports, HTML", at_most=60)
+@figure("desk page, 100,000 reports, HTML", at_most=60, house="pages")
 def desk_bytes(house: House) -> Measured:
     filled(house, _MANY)
     return Measured(len(house.desk().prepared("GET", "/feedback/")()) / 1000, "kB")
 
 
-@figure("resolve with e at the desk, round trip, p95", at_most=80)
+@figure("resolve with e at the desk, round trip, p95", at_most=80, house="pages")
 def action(house: House) -> Measured:
     with _desk(house) as page:
         return Measured(quantiles(islice(_resolved(page), _TIMES), n=20)[-1], "ms")
 
 
-@figure("the next report is painted after e, p95", at_most=80)
+@figure("the next report is painted after e, p95", at_most=80, house="pages")
 def next_after_resolving(house: House) -> Measured:
     return Measured(quantiles(_painted(house, "e"), n=20)[-1], "ms")
 
 
-@figure("the next report is painted after j, p50", at_most=50)
+@figure("the next report is painted after j, p50", at_most=50, house="pages")
 def next_report(house: House) -> Measured:
     return Measured(median(_painted(house, "j")), "ms")
+
+
+@figure("desk page, 1,000,000 reports, p50", floor="of 100,000", at_most=1.5, is_slow=True, house="a million in pages")
+def desk_of_many(house: House) -> Measured:
+    few = _page(house, _MANY)
+    return Measured(_page(house, _MOST).value, "ms", few.value)
 
 
 def _painted(house: House, key: str) -> list[float]:

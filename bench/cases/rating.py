@@ -9,7 +9,6 @@ from bench.rounds import CLIENTS, Act, in_turn, p50_in_views, rate_beside, rate_
 
 _NEGATIVE = {"sentiment": "negative", "categories": ["incorrect"], "notes": "Twelve, not ten."}
 _DESK = "/v1/ai/admin/feedback?sentiment=negative&limit=50"
-MANY_REPORTS = 1_000_000
 
 
 @figure("submit feedback, one client, p50", floor="view", at_most={EMBEDDED: 4, FULL: 6})
@@ -41,31 +40,7 @@ def desk(house: House) -> Measured:
     return p50_in_views(house, house.admin().prepared("GET", _DESK))
 
 
-@figure("desk as JSON, 50 negative of 1,000,000, p50", floor="of 10,000", at_most=1.5, is_slow=True)
-def big_desk(house: House) -> Measured:
-    small, sql = desk(house), house.sql()
-    [(found,)] = sql.all("SELECT count(*) FROM feedback_userfeedback")
-    while found < MANY_REPORTS:
-        sql.together(_doubling(min(found, MANY_REPORTS - found)))
-        [(found,)] = sql.all("SELECT count(*) FROM feedback_userfeedback")
-    return Measured(desk(house).value, "ms", small.value)
-
-
 def _submitting(house: House, caller: Caller, *, first: int) -> Act:
     """Rate the next answer of a long thread each time, so that every call stores a new report."""
     path, numbers = f"/v1/ai/threads/{house.thread(10_000)}/messages", count(first, 2)
     return lambda: caller.line.ask(caller.request("POST", f"{path}/{next(numbers) % 10_000}/feedback", _NEGATIVE))
-
-
-def _doubling(rows: int) -> str:
-    """Store as many reports again, on later messages."""
-    same = (
-        "thread_id, org_id, created, created_by_id, modified, modified_by_id, sentiment, categories, category_bits, "
-        "notes, resolved, resolved_at, resolved_by_id"
-    )
-    return (
-        f"INSERT INTO feedback_userfeedback (key, message_sequence_num, {same}) "  # noqa: S608
-        "SELECT 'x' || id || '_' || top, message_sequence_num + further, "
-        f"{same} FROM feedback_userfeedback, (SELECT max(id) AS top, max(message_sequence_num) + 1 AS further "
-        f"FROM feedback_userfeedback) AS reached ORDER BY id LIMIT {rows}"
-    )
