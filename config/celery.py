@@ -71,13 +71,16 @@ app.conf.update(
     worker_enable_remote_control=False,
     timezone="UTC",
     beat_schedule={
-        "sweep": {"task": "threads.sweep", "schedule": env.sweep_seconds},
-        "catalogue": {"task": "catalogue.sweep", "schedule": env.sweep_seconds},
-        "feedback": {"task": "feedback.sweep", "schedule": env.sweep_seconds},
         # One that waited for long turns is obsolete: the next one does its work.
         **{
-            task: {"task": task, "schedule": env.digest_seconds, "options": {"expires": env.digest_seconds}}
-            for task in ("feedback.digest", "threads.index")
+            task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+            for task, seconds in {
+                "threads.sweep": env.sweep_seconds,
+                "catalogue.sweep": env.sweep_seconds,
+                "feedback.sweep": env.sweep_seconds,
+                "feedback.digest": env.digest_seconds,
+                "threads.index": env.digest_seconds,
+            }.items()
         },
     },
     beat_scheduler="config.alive:Clock",

@@ -57,12 +57,15 @@ def _folds() -> dict[int, str | None]:
 def _unfolds() -> dict[str, str]:
     """For each letter all letters that `plain` takes for it, itself included; only where there are several."""
     found: dict[str, str] = {}
-    for code, letter in _folds().items():
-        if letter:
-            found[letter.lower()] = found.get(letter.lower(), letter.lower()) + chr(code)
+    for code in range(_LAST_CASED):
+        letter = _folds().get(code, chr(code))
+        if letter and (folded := letter.lower()) != chr(code):
+            found[folded] = found.get(folded, folded) + chr(code)
     return found
 
 
+_LAST_CASED = 0x1E944
+"""Behind it no letter has two cases."""
 _LAST_ACCENTED = 0x2000
 """Behind it there are only symbols with a stroke, and Korean syllables, whose parts are no accents."""
 
@@ -82,14 +85,16 @@ def clean(value: str) -> str:
 @lru_cache(maxsize=64)
 def pattern(phrase: str) -> re.Pattern[str]:
     """A pattern that finds a phrase where an index of texts as they are does."""
-    return _pattern([re.escape(word) for word in split(phrase)], r"[^\W_]", goes_on=phrase.endswith("*"))
+    words = [re.escape(word) for word in split(phrase)]
+    return re.compile(_pattern(words, r"[^\W_]", goes_on=phrase.endswith("*")), re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)
 def pattern_in_written(phrase: str) -> re.Pattern[str]:
     """A pattern that finds a phrase in a text as it was written, where an index of `plain` texts does."""
+    # Not IGNORECASE, for which more letters are the same than for the index, such as a dotless i and an i.
     words = [_any_accents(word) for word in plain(phrase).rstrip("*").split()]
-    return _pattern(words, rf"[^\W_{_LETTER}]", goes_on=phrase.endswith("*"))
+    return re.compile(_pattern(words, rf"[^\W_{_LETTER}]", goes_on=phrase.endswith("*")))
 
 
 def _any_accents(word: str) -> str:
@@ -98,7 +103,7 @@ def _any_accents(word: str) -> str:
     return "".join(f"{letter}[{chr(_MARKS[0])}-{chr(_MARKS[-1])}]*+" for letter in letters)
 
 
-def _pattern(words: Sequence[str], of_a_word: str, *, goes_on: bool) -> re.Pattern[str]:
+def _pattern(words: Sequence[str], of_a_word: str, *, goes_on: bool) -> str:
     """`words` are patterns themselves, and so is what a letter beside a word is one of."""
     alone = [bool(_UNSPACED.match(word)) for word in words]
     found = "".join(
@@ -107,7 +112,7 @@ def _pattern(words: Sequence[str], of_a_word: str, *, goes_on: bool) -> re.Patte
     )
     begins = "" if alone[0] else f"(?<!{of_a_word})"
     ends = "" if alone[-1] or goes_on else f"(?!{of_a_word})"
-    return re.compile(f"{begins}{found}{words[-1]}{ends}", re.IGNORECASE)
+    return f"{begins}{found}{words[-1]}{ends}"
 
 
 def is_in(phrase: str, text: str | None) -> bool:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -73,14 +74,14 @@ class Places:
         return hmac.new(settings.SECRET_KEY.encode(), self.of.encode() + b":" + body, hashlib.sha256).digest()[:10]
 
 
+_is_number = re.compile("[0-9]{1,9}").fullmatch
+
+
 def limit_of(value: object) -> int:
     """A page size from 1 to 200; 50 by default."""
     if value in (None, ""):
         return DEFAULT_LIMIT
-    try:
-        limit = int(str(value))
-    except ValueError:
-        limit = 0
-    if isinstance(value, bool) or not 1 <= limit <= MAX_LIMIT:
+    limit = int(str(value)) if _is_number(str(value)) else 0
+    if not 1 <= limit <= MAX_LIMIT:
         raise InvalidRequest(f"limit: must be a whole number from 1 to {MAX_LIMIT}")
     return limit

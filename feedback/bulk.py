@@ -311,6 +311,7 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
         if bulk.state != Bulk.State.RUNNING:
             return False
         chunk = _undone(actor, bulk, size) if bulk.undoes else _acted(actor, bulk, size)
+        bulk.total = max(bulk.total, bulk.done_count + bulk.failed_count)  # others came to match since the click
         if chunk < size:
             bulk.state, bulk.finished_at, bulk.lease_until = Bulk.State.DONE, timezone.now(), None
             if bulk.verb == RENAME.name:
@@ -324,26 +325,23 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
 def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
     verb = RENAME if bulk.verb == RENAME.name else verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
-    triage.hold_for(body, lambda: _rest(actor, bulk).order_by("pk").values_list("pk", flat=True)[:size])
-    found = list(
-        _rest(actor, bulk)
-        .select_for_update(of=("self",), no_key=True)
-        .select_related("resolved_by")
-        .order_by("pk")[:size]
-    )
+    # Chosen once: a report that comes to match while others are waited for is not locked with its duplicates.
+    chosen = list(_rest(actor, bulk).order_by("pk").values_list("pk", flat=True)[:size])
+    triage.hold_for(body, lambda: chosen)
+    rows = UserFeedback.objects.select_for_update(of=("self",), no_key=True).select_related("resolved_by")
+    found = list(rows.filter(pk__in=chosen).order_by("pk"))
 
     def work(report: UserFeedback) -> None:
         subject = triage.subject_of(report)
         triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=bulk.key)
 
-    # While it waited for their locks, somebody may have replied to them or labelled them, which is stored elsewhere:
-    # PostgreSQL then looks again only at the locked rows.
+    # While it waited for their locks, others may have changed them, so that they no longer match.
     still = set(_rest(actor, bulk).filter(pk__in=[each.pk for each in found]).values_list("pk", flat=True))
     for report in found:
         if report.pk in still:
             _counted(bulk, report.key, partial(work, report))
-        bulk.after = report.pk
-    return len(found)
+    bulk.after = chosen[-1] if chosen else bulk.after
+    return len(chosen)
 
 
 def _undone(actor: Actor, bulk: Bulk, size: int) -> int:

@@ -15,6 +15,7 @@ from accounts.models import User
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
+from core.visible import is_visible
 from core.wire import Exact, Nothing
 from feedback import following, label_text
 from feedback.label_text import LABELS_LENGTH
@@ -80,7 +81,14 @@ class Subject:
         if column in REPORT_COLUMNS:
             return getattr(self.report, column)
         row = self.beside if column in BESIDE_COLUMNS else self.reply
-        return _WITHOUT_A_ROW[column] if row is None else getattr(row, column)
+        if row is None or (column == "replied_at" and not self.is_answered):
+            return _WITHOUT_A_ROW[column]
+        return getattr(row, column)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether there is a reply. The row of a withdrawn one stays, with the time at which that happened."""
+        return self.reply is not None and self.reply.public_status != Reply.Status.RECEIVED
 
 
 class ResolvedAlready(Conflict):
@@ -208,7 +216,7 @@ def wake(actor: Actor, subject: Subject, body: Nothing) -> Decision:
 
 def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:
     """Reply to the submitter; the status `received` withdraws the reply."""
-    words = body.public_reply if body.public_reply and body.public_reply.strip() else None
+    words = body.public_reply if is_visible(body.public_reply or "") else None
     if body.public_status == Reply.Status.RECEIVED:
         words = None
     return {"public_status": body.public_status.value, "public_reply": words}

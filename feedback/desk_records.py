@@ -47,7 +47,7 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
         snoozed_until_again=triage.snoozed_until_again,
         public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
         public_reply=reply.public_reply if reply else None,
-        replied_at=reply.replied_at if reply else None,
+        replied_at=reply.replied_at if reply and projecting.is_told(reply.public_status) else None,
         lease=lease.holder.email if lease else None,
         version=str(version),
     )

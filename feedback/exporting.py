@@ -196,6 +196,7 @@ def _record(values: Sequence[Any], comments: list[SaidOut]) -> ExportedOut:
             **beside,
             "snoozed_until_again": bool(beside["snoozed_until_again"]),
             "public_status": beside["public_status"] or Reply.Status.RECEIVED.value,
+            "replied_at": beside["replied_at"] if projecting.is_told(beside["public_status"]) else None,
             "comments": comments,
         }
     )

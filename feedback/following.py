@@ -30,8 +30,8 @@ def hold(subjects: Iterable[int], *, named: Iterable[int] = ()) -> None:
         held |= missing | set(rows.values_list("pk", flat=True))
 
 
-def lead(actor_id: int, *, of: int, to: int, verb: str, action: str, undoes: str | None = None) -> None:
-    """Move the duplicates of report `of` to report `to`, which is not one of them, each with a history row.
+def lead(actor_id: int, *, of: int, to: int | None, verb: str, action: str, undoes: str | None = None) -> None:
+    """Move the duplicates of report `of` to report `to`, which stays as it is, or to none, each with a history row.
 
     All of them must be locked. The number of queries is constant.
     """

@@ -92,9 +92,11 @@ def _labelled(before: str | None, after: str | None) -> tuple[str, str] | None:
 
 
 def _inherited(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
-    """The original of this duplicate was retracted; `pass_on` reopened this one or gave it another original."""
+    """The original of this duplicate was retracted; `pass_on` reopened it, or gave it another or none."""
     of = change.after.get("duplicate_of_id")
     now = f"this is now a duplicate of {reports.get(of, 'a deleted report')}" if of else "this is open again"
+    if [*change.after.values()] == [None]:
+        now = "it was resolved, and so this stays resolved"
     return HistoryLine(change.actor.display_name, f"retracted the original report: {now}", change.at)
 
 

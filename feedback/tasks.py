@@ -29,6 +29,13 @@ def settle(event_id: int) -> None:
     outbox.settle(event_id)
 
 
+@shared_task(name="feedback.settle_due", ignore_result=True)
+def settle_due(_: int) -> None:
+    """Turn what is due into deliveries."""
+    with jobs.periodical("feedback.settle_due"):
+        outbox.settle_due()
+
+
 @shared_task(name="feedback.deliver", ignore_result=True)
 def deliver(endpoint_id: int) -> None:
     """Send a webhook its due messages."""

@@ -187,15 +187,18 @@ def apply(
     elif after.get("resolved") is False:
         cleared = ("resolved_at", "resolved_by_id", "outcome", "duplicate_of_id")
         after |= {column: None for column in cleared if subject[column] is not None and column not in after}
+    told = after
     if _of(after, REPLY_COLUMNS):
-        after = {"replied_at": now, **after}
+        # The row of a withdrawn reply has the time at which that happened; to everybody else it has none.
+        is_withdrawn = after.get("public_status") == Reply.Status.RECEIVED
+        after, told = {"replied_at": now, **after}, {"replied_at": None if is_withdrawn else now, **after}
     change = new(
         TriageChange,
         feedback_id=report.pk,
         at=now,
         actor_id=actor.user_id,
-        before={column: spelled(subject[column]) for column in after},
-        after={column: spelled(value) for column, value in after.items()},
+        before={column: spelled(subject[column]) for column in told},
+        after={column: spelled(value) for column, value in told.items()},
         verb=verb,
         action=action,
         undoes=undoes,

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
+from core.visible import is_visible
 from core.wire import UNCHANGED, Body, Page, Patch, Wire
 from feedback.taxonomy import FITTING, NEEDS_NOTES, Category, Sentiment
 
@@ -35,8 +36,8 @@ class FeedbackIn(Body):
 
     @property
     def clean_notes(self) -> str | None:
-        """The notes, None if they are blank."""
-        return self.notes if self.notes and self.notes.strip() else None
+        """The notes, None if nothing of them is seen."""
+        return self.notes if is_visible(self.notes or "") else None
 
     @property
     def clean_categories(self) -> list[str]:

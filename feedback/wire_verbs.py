@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
 
+from core.visible import is_visible
 from core.wire import Patch, Seen, Spelling
 from feedback.label_text import LABEL_LENGTH, LABELS_LENGTH
 from feedback.models import Reply
@@ -104,6 +105,6 @@ class ReplyIn(Patch):
 
     @model_validator(mode="after")
     def _says_something(self) -> "ReplyIn":
-        if self.public_status == Reply.Status.ANSWERED and not (self.public_reply or "").strip():
+        if self.public_status == Reply.Status.ANSWERED and not is_visible(self.public_reply or ""):
             raise ValueError("public_reply: is required with the status answered")
         return self

@@ -30,7 +30,7 @@ def of(threads: Sequence[Thread], words: Sequence[str], phrases: Sequence[tuple[
     if words:
         asked = [each.casefold() for each in words]
         searched -= {each.pk for each in threads if all(word in (each.title or "").casefold() for word in asked)}
-    said = _any_of(fulltext.pattern_in_written(phrase).pattern for phrase, *_ in phrases)
+    said = re.compile("|".join(fulltext.pattern_in_written(phrase).pattern for phrase, *_ in phrases))
     found = {
         pk: _hit(idx, text, said) or _hit(idx, calls, said) or Hit(idx, flat((text or calls)[:_AFTER]), "", "")
         for pk, idx, text, calls in searching.first_messages(sorted(searched), phrases)

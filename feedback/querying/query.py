@@ -6,6 +6,7 @@ from datetime import tzinfo
 from typing import TypeGuard
 
 from core import fulltext, grammar, ids, moments, vocabulary
+from core.destinations import pasted
 from core.grammar import All, Either, Field, Node, Not, Text, Unknown
 from feedback.querying.fields import DATED, FIELDS, ID, ORG, named
 from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
@@ -186,8 +187,10 @@ def _checked(node: Node, text: str, *, is_within: bool = False) -> Node:
     each sort order below the top level (`is_within`).
     """
     match node:
-        case Text() if ids.is_id(node.text, ids.FEEDBACK, *ids.THREAD_SPELLINGS):
-            return Field(ID, node.text, start=node.start, end=node.end)
+        case Text() if key := pasted([node.text], ids.FEEDBACK):
+            return Field(ID, ids.FEEDBACK + key, start=node.start, end=node.end)
+        case Text() if key := pasted([node.text], *ids.THREAD_SPELLINGS):
+            return Field(ID, ids.THREAD + key, start=node.start, end=node.end)
         case Text():
             return node if fulltext.has_word(node.text) else grammar.unknown(node, text, fulltext.NEEDED)
         case Field(name=name) if is_within and name == SORT:

@@ -4,12 +4,13 @@ Settling checks whether an event still holds and who may receive it, and creates
 """
 
 import logging
+import threading
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -40,7 +41,10 @@ from threads.models import Thread
 
 logger = logging.getLogger("heddle.webhooks")
 SETTLE = "feedback.settle"
+SETTLE_DUE = "feedback.settle_due"
 DELIVER = "feedback.deliver"
+_AT_ONCE = 100
+_settling = threading.Lock()
 _TOLD_OF = {UPDATED: ("admin_label", "admin_note"), REPLIED: ("public_status", "public_reply")}
 """The columns of a report that an event of triage tells of."""
 _STATE = ("resolved",)
@@ -193,9 +197,37 @@ def _held_until(event: WebhookEvent) -> datetime:
 
 
 def due() -> list[int]:
-    """Events that are due, oldest first."""
+    """Events that are due, oldest first, at most as many as one job settles."""
     rows = WebhookEvent.objects.filter(settled_at=None, due_at__lte=timezone.now())
-    return list(rows.order_by("id").values_list("pk", flat=True)[:1000])
+    return list(rows.order_by("id").values_list("pk", flat=True)[:_AT_ONCE])
+
+
+def settle_due() -> None:
+    """Settle what is due, oldest first, in one job of a process, which goes on behind the other jobs in the queue.
+
+    With a job for each event, the end of a large bulk would hold up all turns. An event that fails is left to the next
+    sweep.
+    """
+    if not _settling.acquire(blocking=False):
+        return
+    try:
+        found = due()
+        failed = [event_id for event_id in found if not _is_settled(event_id)]
+    finally:
+        _settling.release()
+    if len(found) == _AT_ONCE > len(failed):
+        jobs.enqueue(SETTLE_DUE, 0)
+
+
+def _is_settled(event_id: int) -> bool:
+    try:
+        settle(event_id)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("webhook.event_failed", extra={"row": event_id})
+        return False
+    return True
 
 
 def _still_holds(event: WebhookEvent) -> bool:
@@ -280,9 +312,13 @@ def _of_report(event: WebhookEvent) -> QuerySet[WebhookEvent]:
 
 
 def _hand_out(event: WebhookEvent) -> None:
-    """Create a delivery for each enabled webhook that wants the event and whose owner may receive it."""
+    """Create a delivery for each webhook that wants the event and whose owner may receive it.
+
+    One that was disabled before the event gets nothing. One that was disabled since, gets it when it is enabled again.
+    """
     for endpoint in _wanting(event):
-        audience = audience_for(endpoint, event) if endpoint.is_enabled else None
+        was_enabled = endpoint.is_enabled or (endpoint.disabled_at and endpoint.disabled_at > event.at)
+        audience = audience_for(endpoint, event) if was_enabled else None
         if audience is not None:
             _deliver(endpoint, event, audience, _body(event, audience))
 

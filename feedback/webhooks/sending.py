@@ -70,8 +70,8 @@ def sweep(*, orphans: bool = False) -> int:
     """
     if orphans:
         WebhookEndpoint.objects.exclude(lease_until=None).update(lease_until=None)
-    for event_id in outbox.due():
-        jobs.enqueue(outbox.SETTLE, event_id)
+    if outbox.due():
+        jobs.enqueue(outbox.SETTLE_DUE, 0)
     waiting = _due().values("endpoint")
     # Working webhooks first: slots are few, and a server that hangs occupies one for long.
     found = WebhookEndpoint.objects.filter(pk__in=waiting).order_by(F("failing_since").desc(nulls_first=True), "pk")

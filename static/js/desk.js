@@ -5,7 +5,7 @@ const ahead = new Map(), made = new Map();
 const OPEN = ".rep[aria-current] a";
 const row = () => one(".rep[aria-current]");
 const opened = (url = location) => new URL(url).searchParams.get("item");
-let leases, bulks, held, left, resting, source, heard, last, shown, links, was, next, here;
+let leases, bulks, held, left, resting, source, heard, last, shown, seen, links, was, next, here;
 
 function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
@@ -27,7 +27,7 @@ function settle() {
 // The newer of page and stream wins.
 function progress() {
 	const shown = part("bulks");
-	if (!(bulks?.dataset.at > shown.dataset.at)) return;
+	if (!(bulks?.dataset.at > shown.dataset.at) || one(".htmx-request", shown)) return;
 	const isOver = shown.children[0] && !bulks.children[0];
 	swap(shown, bulks);
 	if (isOver) renew().then(() => say(words("[data-said]")));
@@ -40,7 +40,8 @@ function renew() {
 
 function mark(item) {
 	const found = part(`r-${item}`);
-	if (item !== shown) show(found), (part("desk-report").scrollTop = 0);
+	if (item !== shown) seen = part("desk-report").scrollTop = 0;
+	seen ||= (show(found), found);
 	shown = item;
 	for (const each of all(".rep")) each.ariaCurrent = each === found || null;
 }
@@ -76,7 +77,6 @@ on("htmx:configRequest", ({ target, detail: { parameters, headers } }) => {
 	here = [desk.innerHTML, location.href];
 });
 
-// The last click wins.
 on("click", async (event) => {
 	const link = event.target.closest(".rep a, [data-near]");
 	if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -110,7 +110,6 @@ function put(html) {
 	made.delete(html);
 }
 
-// Equal stays.
 function swap(old, fresh) {
 	if (!old) return;
 	for (const each of all(".rep, .more", fresh))
@@ -126,6 +125,7 @@ function refocus(goes) {
 	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
 	const link = wrong ?? one(OPEN) ?? one(".rep a");
 	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
+	/^text/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
 }
 
 // Keys behind a sent field are no text.
@@ -149,14 +149,13 @@ on("htmx:beforeSwap", ({ detail }) => {
 	if (detail.serverResponse.includes('id="desk"')) Object.assign(detail, { shouldSwap: true, isError: (was = 0) });
 });
 
-// htmx tells all that they go.
 on("htmx:oobBeforeSwap", ({ target, detail }) => {
 	const { firstChild } = detail.fragment;
 	if (firstChild.id) detail.shouldSwap = swap(target, firstChild);
 });
 
 on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
-	if (elt.matches("input, #check-runs")) return;
+	if (elt.matches("input, details, label *, #check-runs")) return;
 	const isPost = verb === "post";
 	const isDone = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, (was = 0)), enter(part(left.id));
@@ -165,7 +164,7 @@ on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted 
 	settle();
 	refocus(isDone && boosted && !one("[data-typing]:focus"));
 	isDone || (left?.isConnected && enter(left));
-	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${isPost ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows h2`)}`);
+	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${isPost ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
 });
 
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
@@ -185,7 +184,9 @@ on("click", ({ target, shiftKey }) => {
 	for (const id of rows.slice(Math.min(...ends), Math.max(...ends) + 1)) ids[target.checked ? "add" : "delete"](id);
 	last = target.value;
 	recall(ids);
+	say(words("[data-ticked]"));
 });
+on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && say(words("#bulk p label")));
 on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set()));
 
 function recall(ids = ticks()) {

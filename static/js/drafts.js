@@ -1,4 +1,3 @@
-// Drafts survive reloads and lost connections, for the same person.
 import { active, all, enter, on, one } from "./page.js";
 
 const kept = sessionStorage;
@@ -17,7 +16,6 @@ const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 const sent = (form, button) =>
 	[...(form.elements ?? [])].filter((field) => field.dataset.draft && (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
-// Text typed since stays.
 let from, typing, behind, taken = {};
 on("htmx:beforeSend", ({ detail: { requestConfig: its } }) => {
 	from = active();

@@ -1,4 +1,3 @@
-// A key uses its data-key element.
 import { active, all, enter, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
@@ -25,7 +24,6 @@ function isUsed(event) {
 // Keys wait for a request, or are typed; refusals drop them.
 const queue = [];
 
-// Enter waits too, with Ctrl as Send.
 const ends = ({ key }) =>
 	key === "Enter" ? queue.push(isChord ? "Send" : key) : key === "Backspace" && queue.pop();
 
@@ -41,7 +39,7 @@ const insert = (text) => document.execCommand("insertText", false, text);
 
 function act() {
 	let used;
-	while (queue[0] && !one("form.htmx-request")) {
+	while (queue[0] && !one("form.htmx-request, nav .htmx-request")) {
 		if (one("#desk[aria-busy=true]") && !"jknxo".includes(queue[0])) break;
 		const key = queue.shift();
 		used = active().matches(TYPING) ? type(key) : plain(key);
@@ -68,7 +66,7 @@ function inField({ key, target, shiftKey }) {
 	}
 	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
 	if (key !== "Escape") return false;
-	if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) enter(one(".rep[aria-current] a") ?? field.blur());
+	if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) field.blur(), enter(one(".rep[aria-current] a"));
 	return true;
 }
 
@@ -118,9 +116,10 @@ export function use(key) {
 	const named = `[data-key="${CSS.escape(key)}"]`;
 	const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
 	const menu = found?.matches("summary") && found.parentElement;
+	if (!menu && !found?.matches(TYPING)) return press(found);
+	if (!found.checkVisibility()) return press(one(`#desk-tabs :not([aria-current])[data-pane=${found.closest("#desk-report") ? "report" : "list"}]`)) && queue.unshift(key);
 	if (menu) (menu.open = true), begin(menu);
-	else if (found?.matches(TYPING)) found.focus(), found.setSelectionRange?.(1e6, 1e6);
-	else return press(found);
+	else found.focus(), show(found), found.setSelectionRange?.(1e6, 1e6);
 	return true;
 }
 
@@ -200,7 +199,6 @@ function inView(node) {
 	return bottom > edge() + 8 && top < innerHeight - 72;
 }
 
-// The focused turn, else the first in view.
 const reached = (kind = "*") => [active().closest(TURN), ...all(`${TURN}:has(${kind})`)].find(inView);
 
 function move(by) {

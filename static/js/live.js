@@ -1,4 +1,3 @@
-// Each event has a token to resume after.
 import { active, adopt, all, enter, forgive, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
@@ -26,7 +25,6 @@ function connect() {
 	for (const name in WORK) source.addEventListener(name, hear);
 }
 
-// Browsers do not, after a refusal.
 function again() {
 	setTimeout(async () => {
 		const { status } = await fetch("", { redirect: "manual" }).catch(() => ({}));
@@ -43,7 +41,6 @@ function hear({ type, data, lastEventId }) {
 	else if (type === "turns") talk.dataset.below = "";
 }
 
-// Stay at the end until the reader leaves it.
 function follow() {
 	const left = talk.getBoundingClientRect().bottom - innerHeight;
 	follows = !active().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
@@ -93,7 +90,6 @@ function exchange(fresh, held) {
 
 const telling = (node) => (node.telling ??= node.outerHTML);
 
-// Keep a refusal while the same tools wait.
 function tells(held, fresh) {
 	const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
 	return one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);

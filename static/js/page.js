@@ -59,7 +59,6 @@ function write(text) {
 	return done;
 }
 
-// Days begin at the viewer's midnight.
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
 // Worded as core.rendering.ago.

@@ -1,4 +1,3 @@
-// Ctrl+K: the server matches.
 import { use } from "./keys.js";
 import { all, on, one, part } from "./page.js";
 

@@ -1,6 +1,7 @@
 """H6 to H8: reports for admins, and their triage (spec 3.10)."""
 
 from datetime import datetime, timedelta
+from urllib.parse import quote
 
 import pytest
 import time_machine
@@ -133,7 +134,12 @@ def test_only_platform_admins_triage_not_even_org_admins_or_the_submitter_B133(a
 def test_a_report_is_found_by_its_id_and_by_that_of_its_thread(api, who, report, thread):
     other = make.rating(who.bob, make.thread(who.bob), notes="Other")
     report = report.feedback_id
-    for line in (report, f"id:{report}", thread.thread_id, f"id:{thread.thread_id}"):
+    addresses = (
+        f"http://heddle.example.org:8000/feedback/?q=is%3Aopen&item={report}&pane=report",
+        f"https://heddle.example.org/feedback/?q=is:open&item={report}",
+        f"https://heddle.example.org/threads/{thread.thread_id}/?at=1#m1",
+    )
+    for line in (report, f"id:{report}", thread.thread_id, f"id:{thread.thread_id}", *map(quote, addresses)):
         found = data_of(api("admin").get(f"admin/feedback?q={line}"))["items"]
         assert [each["feedback_id"] for each in found] == [report], line
     [found] = data_of(api("admin").get(f"admin/feedback?q=-id:{report}"))["items"]

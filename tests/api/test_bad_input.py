@@ -760,6 +760,8 @@ def test_a_key_that_worlds_do_not_know_is_refused_by_name(api: Any, path: str, b
     [
         ("get", "admin/feedback?q=is:opne", None, "q"),
         ("get", "admin/feedback?limit=0", None, "limit"),
+        ("get", "admin/feedback?limit=1_0", None, "limit"),
+        ("get", "admin/feedback?limit=%D9%A1", None, "limit"),
         ("get", "admin/feedback?page_token=x", None, "page_token"),
         ("get", "admin/feedback/export?format=x", None, "format"),
         ("post", "admin/feedback/views", {"name": " ", "query": ""}, "name"),

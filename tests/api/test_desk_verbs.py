@@ -1,5 +1,6 @@
 """The desk's verbs over REST: each with its rule, its history, its inverse, and what it says when it cannot be done."""
 
+import json
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -1084,3 +1085,31 @@ def test_views_have_a_most_and_ones_own_are_listed_whatever_others_share(api, wh
     ):
         status, _, message = refusal_of(refused)
         assert status == 400 and message.startswith("is_shared: 3 views are already shared")
+
+
+def test_a_reply_that_was_taken_back_has_no_time(act, admin, reports):
+    """In the record, the export and the history, where each change begins with the values of the one before."""
+
+    def shown():
+        record = data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))
+        line = admin.get(f"admin/feedback/export?q=id:{reports[0]}").getvalue()
+        assert json.loads(line)["replied_at"] == record["replied_at"]
+        return record["public_status"], record["replied_at"]
+
+    undone(admin, act(reports[0], "reply", public_reply="Too early.")["action_id"])
+    assert shown() == ("received", None)
+    act(reports[0], "reply", public_reply="Now.")
+    assert shown()[1] is not None
+    act(reports[0], "reply", public_status="received")
+    assert shown() == ("received", None)
+    act(reports[0], "reply", public_reply="Again.")
+    state = None
+    for change in data_of(admin.get(f"admin/feedback/{reports[0]}/history")):
+        assert change["before"]["replied_at"] == state
+        state = change["after"]["replied_at"]
+    assert state is not None
+
+
+@pytest.mark.parametrize("unseen", [" ", "\u200b", "\u2060\u00a0"])
+def test_a_reply_of_which_nothing_is_seen_is_none(refused, reports, unseen):
+    assert refused(reports[0], "reply", public_reply=unseen)[0] == 400

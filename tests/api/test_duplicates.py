@@ -4,7 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from feedback.models import BulkFailure
+from feedback import bulk, triage
+from feedback.models import Bulk, BulkFailure
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -216,3 +217,38 @@ def test_a_bulk_leaves_the_final_original_out_and_counts_what_was_its_duplicate_
     done = data_of(api("admin").post("admin/feedback/bulk", body))
     assert (done["done_count"], [each["feedback_id"] for each in done["failures"]]) == (1, [c])
     assert BulkFailure.objects.get().is_as_wanted
+
+
+def test_a_report_that_comes_to_match_while_others_are_waited_for_is_left(
+    api, who, reports, mark, act, state, monkeypatch
+):
+    """Nobody has locked its duplicates, which would have to follow it."""
+    late, copy, labelled, original = reports
+    mark(copy, late)
+    act(labelled, "label", add=["same"])
+    hold = triage.hold_for
+
+    def slowly(body, subjects):
+        hold(body, subjects)
+        monkeypatch.setattr(triage, "hold_for", hold)
+        act(late, "label", add=["same"])
+
+    monkeypatch.setattr(triage, "hold_for", slowly)
+    body = {"verb": "duplicate", "arguments": {"duplicate_of": original}, "query": "label:same"}
+    done = data_of(api("admin").post("admin/feedback/bulk", body))
+    assert (done["total"], done["done_count"], done["failed_count"]) == (1, 1, 0)
+    assert state() == "open A D open"
+
+
+def test_a_bulk_counts_what_comes_to_match_before_it_is_reached(api, reports, act, monkeypatch):
+    for each in reports[:2]:
+        act(each, "label", add=["same"])
+    monkeypatch.setattr(bulk, "AT_ONCE", 0)
+    begun = data_of(
+        api("admin").post("admin/feedback/bulk", {"verb": "own", "arguments": {"owner": "me"}, "query": "label:same"})
+    )
+    assert (begun["state"], begun["total"]) == ("queued", 2)
+    act(reports[2], "label", add=["same"])
+    bulk.advance(Bulk.objects.get().pk)
+    done = data_of(api("admin").get(f"admin/feedback/bulk/{begun['bulk_id']}"))
+    assert (done["state"], done["total"], done["done_count"]) == ("done", 3, 3)

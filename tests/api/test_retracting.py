@@ -220,11 +220,14 @@ def test_duplicates_of_a_report_that_was_resolved_stay_resolved(api, who, thread
     root, other = make.rating(who.alice, thread, 1).feedback_id, make.rating(who.bob, thread, 1).feedback_id
     act(other, "duplicate", duplicate_of=root)
     act(root, "resolve", outcome="fixed")
+    version = data_of(api("admin").get(f"admin/feedback/{other}/triage"))["version"]
     data_of(take_back(api("alice"), path))
     found = data_of(api("admin").get(f"admin/feedback/{other}/triage"))
     assert (found["resolved"], found["outcome"], found["duplicate_of"]) == (True, "duplicate", None)
     history = data_of(api("admin").get(f"admin/feedback/{other}/history"))
-    assert [each["after"]["duplicate_of"] for each in history] == [None], "history names no report that is gone"
+    assert [each["after"]["duplicate_of"] for each in history] == [None, None], "history names no report that is gone"
+    assert (history[1]["verb"], history[1]["actor"]) == ("retract", who.alice.user.email)
+    assert found["version"] != version, "who saw the report that it named has not seen this"
 
 
 def test_the_heirs_of_many_duplicates_cost_no_more_queries(api, who, thread, path, act):

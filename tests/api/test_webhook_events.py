@@ -362,6 +362,49 @@ def test_a_disabled_webhook_is_told_of_a_retraction_when_it_is_enabled(alice, ap
     assert types(sent) == ["feedback.submitted", "feedback.retracted"]
 
 
+def test_what_happened_before_a_webhook_was_disabled_is_told_when_it_is_enabled(api, who, thread, sent):
+    """Its undo window ended meanwhile. What happened while it was disabled is not told."""
+    admin, report = api("admin"), make.rating(who.bob, thread).feedback_id
+    path = f"/v1/webhooks/{hooks.endpoint(admin, URL, 'feedback.resolved', 'feedback.reopened')['webhook_id']}"
+    hooks.triaged(report, who.admin, resolved=True)
+    data_of(admin.patch(path, {"enabled": False}))
+    with later():
+        hooks.work()
+        assert sent == []
+    other = make.rating(who.eve, make.thread(who.eve)).feedback_id
+    hooks.triaged(other, who.admin, resolved=True)
+    with later(2):
+        hooks.work()
+        data_of(admin.patch(path, {"enabled": True}))
+        hooks.triaged(report, who.admin, resolved=False)
+    with later(4):
+        hooks.work()
+    told = [(message["type"], message["data"]["feedback_id"]) for _, message in sent]
+    assert told == [("feedback.resolved", report), ("feedback.reopened", report)]
+
+
+def test_many_events_are_settled_by_one_job_after_the_other(alice, who, thread, sent, monkeypatch):
+    """So that turns, whose jobs are in the same queue, wait for one of them at most; one that fails stops no other."""
+    asked, settle = [], outbox.settle
+    hooks.endpoint(alice, URL)
+    for _ in range(5):
+        make.rating(who.bob, make.thread(who.bob, visibility="org"))
+    broken = outbox.due()[1]
+
+    def failing(event_id):
+        if event_id == broken:
+            raise RuntimeError
+        settle(event_id)
+
+    monkeypatch.setattr(outbox, "_AT_ONCE", 3)
+    monkeypatch.setattr(outbox, "settle", failing)
+    monkeypatch.setattr(jobs, "enqueue", lambda task, row: asked.append(task))
+    outbox.settle_due()
+    assert asked.count("feedback.settle_due") == 1
+    outbox.settle_due()
+    assert outbox.due() == [broken]
+
+
 def test_a_retraction_outlives_the_log_of_a_disabled_webhook(alice, api, who, thread, sent):
     """What else waits is as old as the log, and goes with it."""
     made = hooks.endpoint(alice, URL, *hooks.SAID, "feedback.retracted")

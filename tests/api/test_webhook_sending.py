@@ -351,9 +351,9 @@ def test_the_sweep_asks_for_what_is_due_and_first_for_those_that_answer(alice, r
     )
     rate()
     assert sending.sweep() == 0
-    event = WebhookEvent.objects.get()
-    assert asked == [("feedback.settle", event.pk)]
-    sending.outbox.settle(event.pk)
+    assert asked == [("feedback.settle_due", 0)]
+    sending.outbox.settle_due()
+    assert not sending.outbox.due()
     WebhookEndpoint.objects.filter(pk=failing.pk).update(failing_since=timezone.now())
     asked.clear()
     assert sending.sweep() == 2

@@ -1384,3 +1384,61 @@ def test_what_leads_away_from_the_desk_leads_there(empty: Heddle, visit: Callabl
     expect(page.locator("h1")).to_have_text("Labels")
     page.go_back()
     shows(page, "Complaint 0")
+
+
+def test_after_the_last_report_of_a_page_the_next_one_is_seen_in_its_list(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    complaints(empty, 43)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 42")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    shows(page, "Complaint 3")
+    page.keyboard.press("e")
+    shows(page, "Complaint 2")
+    expect(page.locator(".rep[aria-current]")).to_be_in_viewport(ratio=0.9)
+
+
+def test_what_is_ticked_and_found_is_said(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """A screen reader hears each of them, and nothing of what was done before."""
+    complaints(empty, 3)
+    visitor = visit("admin")
+    visitor.forgive("400")
+    page, said = visitor.page, visitor.page.locator("#said")
+    first_of_the_open(page, "Complaint 2")
+    page.keyboard.press("a")
+    expect(said).to_contain_text("Claimed")
+    page.keyboard.press("x")
+    expect(said).to_have_text("1 ticked.")
+    page.keyboard.press("d")
+    expect(page.locator("#bulk-originals")).not_to_be_empty()
+    expect(said).to_have_text("1 ticked.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("*")
+    expect(said).to_contain_text("all 3 that match")
+    page.keyboard.press("Escape")
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("/")
+    page.keyboard.type("Complaint")
+    page.keyboard.press("Enter")
+    expect(said).to_contain_text("3 reports")
+    page.keyboard.press("/")
+    page.keyboard.type("is:opne")
+    page.keyboard.press("Enter")
+    expect(said).to_contain_text("is:opne must be open")
+
+
+def test_a_refused_value_is_corrected_at_its_end(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    visitor = visit("admin")
+    visitor.forgive("400")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 0")
+    page.keyboard.press("l")
+    page.keyboard.type("y" * 61)
+    page.keyboard.press("Enter")
+    expect(page.locator("#label-wrong, .wrong").first).to_contain_text("60 characters")
+    page.keyboard.press("Backspace")
+    expect(page.locator("#admin-label")).to_have_value("y" * 60)

@@ -285,3 +285,25 @@ def test_rows_end_at_their_bottom_and_what_many_are_offered_fills_two_lines(
     expect(page.locator("#bulk [name=all]")).to_be_checked()
     unticked = "document.querySelector('.rep:not(:has(:checked)) label')"
     assert page.evaluate(f"getComputedStyle({unticked}, '::before').visibility") == "visible"
+
+
+def test_the_frame_of_the_page_stays_when_a_bulk_goes_on_while_it_is_stopped(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """Its progress is told while the answer to Stop is on its way; it may end before it."""
+    complaints(empty, 400, "Crowd")
+    visitor = visit("admin")
+    visitor.forgive("409")
+    page = visitor.page
+    page.goto("/feedback/?q=is:open")
+    page.route("**/stop/", lambda line: (page.wait_for_timeout(700), line.continue_()))
+    everything(page)
+    page.click("#bulk summary[data-key=A]")
+    page.click("#bulk [value='own me']")
+    page.locator("#bulks button").click()
+    expect(page.locator("#bulks form")).to_have_count(0)
+    expect(page.locator("#desk")).to_be_visible()
+    expect(page.locator("header .nav")).to_be_visible()
+    expect(page.locator("#said")).not_to_be_empty()
+    page.unroute_all(behavior="ignoreErrors")

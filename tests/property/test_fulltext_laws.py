@@ -33,6 +33,8 @@ def test_plain_texts_stay_as_they_are(text):
 @given(text=WRITTEN, phrase=WRITTEN.filter(lambda text: fulltext.has_word(fulltext.plain(text))))
 @example("Über_wies\u0308ung", "uber wies*")
 @example("払い戻し", "い戻")
+@example("ı", "i")
+@example("ſı", "SI")
 def test_a_phrase_is_found_in_what_was_written_where_the_index_finds_it(text, phrase):
     assert bool(fulltext.pattern_in_written(phrase).search(text)) == says(text, phrase)
 

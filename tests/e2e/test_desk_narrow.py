@@ -1,0 +1,85 @@
+"""The desk in a narrow or enlarged window: one pane at a time, and every key does what it does on a wide one."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.desk import complaints, empty, first_of_the_open, stored  # noqa: F401
+from tests.e2e.visiting import Heddle, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.live]
+ENLARGED = {"width": 720, "height": 450}
+"""A window of 1440 px at 200 %."""
+
+
+def opened(visit: Callable[..., Visit], words: str) -> Page:
+    """The newest report, in the pane of its conversation."""
+    page = visit("admin", viewport=ENLARGED).page
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("j")
+    expect(page.locator(".rep[aria-current] a")).to_have_text(words)
+    expect(page.locator("#desk")).to_have_attribute("data-pane", "talk")
+    return page
+
+
+@pytest.mark.parametrize(
+    ("key", "field", "pane"),
+    [
+        ("m", "#admin-note", "report"),
+        ("l", "#admin-label", "report"),
+        ("r", "#public-reply", "report"),
+        ("Shift+M", "#comment", "report"),
+        ("/", "#q", "list"),
+    ],
+)
+def test_a_field_in_another_pane_takes_what_is_typed(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    key: str,
+    field: str,
+    pane: str,
+) -> None:
+    """None of the words is taken for commands, of which `e` would resolve the report and `f` fork its thread."""
+    thread_id = complaints(empty, 2)
+    page = opened(visit, "Complaint 1")
+    page.keyboard.press(key)
+    page.keyboard.type("refund")
+    expect(page.locator(field)).to_be_focused()
+    expect(page.locator(field)).to_have_value("refund")
+    expect(page.locator("#desk")).to_have_attribute("data-pane", pane)
+    assert not any(each["resolved"] for each in stored(empty, thread_id))
+
+
+@pytest.mark.parametrize("key", ["d", "h", "Shift+A", "v", "Shift+V"])
+def test_a_menu_in_another_pane_is_seen(empty: Heddle, visit: Callable[..., Visit], key: str) -> None:  # noqa: F811
+    complaints(empty, 2)
+    page = opened(visit, "Complaint 1")
+    page.keyboard.press(key)
+    expect(page.locator(".menu[open]")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".menu[open]")).to_have_count(0)
+
+
+def test_escape_leaves_a_field_for_the_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2)
+    page = opened(visit, "Complaint 1")
+    page.keyboard.press("m")
+    expect(page.locator("#admin-note")).to_be_focused()
+    page.keyboard.type("half a note")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(page.locator(".rep[aria-current] a")).to_have_text("Complaint 0")
+
+
+def test_a_long_complaint_is_led_on_from_the_conversation(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 1)
+    notes = "It was wrong. " * 40 + "Please refund me."
+    empty.rate("bob", thread_id, 1, notes=notes, categories=["incorrect"])
+    page = visit("admin", viewport={"width": 390, "height": 844}).page
+    page.goto(f"/feedback/?q=&item={stored(empty, thread_id)[0]['feedback_id']}")
+    page.click(f".rated-words a:has-text('All {len(notes)} characters')")
+    expect(page.locator("#desk")).to_have_attribute("data-pane", "report")
+    page.locator("#dock summary").last.click()
+    page.locator("#dock").get_by_role("link", name="Reply").click()
+    expect(page.locator("#public-reply")).to_be_focused()
