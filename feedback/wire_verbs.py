@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 
 from core.visible import is_visible
 from core.wire import Patch, Seen, Spelling
@@ -81,10 +82,17 @@ class DuplicateIn(Patch):
     """Id of another report of the same org; if that is a duplicate itself, its original is used."""
 
 
+def _written(value: Any) -> Any:
+    """A time as text. Of a number, pydantic would guess whether it counts seconds or milliseconds."""
+    if isinstance(value, (int, float)) or (isinstance(value, str) and "-" not in value[1:]):
+        raise PydanticCustomError("datetime_parsing", "is not a time")
+    return value
+
+
 class SnoozeIn(Patch):
     """Until a time, or until the same is reported again; give one of the two."""
 
-    until: Annotated[AwareDatetime, Field(strict=False)] | None = None
+    until: Annotated[AwareDatetime, BeforeValidator(_written), Field(strict=False)] | None = None
     """A time with a zone, within a year."""
     until_again: bool = False
     """Until somebody reports the same again."""

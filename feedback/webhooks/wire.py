@@ -48,7 +48,7 @@ class WebhookPatch(Patch):
 class RotateIn(Exact):
     """Options for a new secret."""
 
-    overlap_hours: Annotated[float, Field(strict=False, ge=0, le=168)] = 24
+    overlap_hours: Annotated[float, Field(ge=0, le=168)] = 24
     """How long messages are also signed with the old secret; 0 if it leaked."""
 
 

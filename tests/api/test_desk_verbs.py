@@ -496,6 +496,8 @@ def test_snoozing_until_a_time_until_again_and_waking(act, refused, reports):
         {},
         {"until": later},
         {"until": "yesterday"},
+        {"until": int((timezone.now() + timedelta(days=2)).timestamp())},
+        {"until": str(int((timezone.now() + timedelta(days=2)).timestamp()))},
         {"until": until, "until_again": True},
         {"until": "2020-01-01T00:00:00Z"},
     ):

@@ -199,7 +199,7 @@ def test_a_rotated_secret_is_a_new_one_and_the_old_one_goes_on_for_a_day(alice):
     assert rotated["secret"] != made["secret"]
     assert rotated["secret_overlap_until"] > made["created"]
     assert data_of(alice.post(path(made, "rotate-secret"), {"overlap_hours": 0}))["secret_overlap_until"] is None
-    for hours in (-1, 169, "long"):
+    for hours in (-1, 169, "long", "48", True):
         assert refusal_of(alice.post(path(made, "rotate-secret"), {"overlap_hours": hours}))[:2] == INVALID
 
 
