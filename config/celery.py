@@ -70,18 +70,16 @@ app.conf.update(
     worker_send_task_events=False,
     worker_enable_remote_control=False,
     timezone="UTC",
+    # One that waited for long turns is obsolete: the next one does its work.
     beat_schedule={
-        # One that waited for long turns is obsolete: the next one does its work.
-        **{
-            task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
-            for task, seconds in {
-                "threads.sweep": env.sweep_seconds,
-                "catalogue.sweep": env.sweep_seconds,
-                "feedback.sweep": env.sweep_seconds,
-                "feedback.digest": env.digest_seconds,
-                "threads.index": env.digest_seconds,
-            }.items()
-        },
+        task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+        for task, seconds in {
+            "threads.sweep": env.sweep_seconds,
+            "catalogue.sweep": env.sweep_seconds,
+            "feedback.sweep": env.sweep_seconds,
+            "feedback.digest": env.digest_seconds,
+            "threads.index": env.digest_seconds,
+        }.items()
     },
     beat_scheduler="config.alive:Clock",
     beat_schedule_filename=str(env.data_dir / "beat-schedule"),

@@ -20,6 +20,7 @@ from core.wire import Exact, Nothing
 from feedback import following, label_text
 from feedback.label_text import LABELS_LENGTH
 from feedback.models import Reply, Triage, UserFeedback
+from feedback.projecting import is_told
 from feedback.taxonomy import Outcome
 from feedback.wire import TriageIn
 from feedback.wire_verbs import (
@@ -81,14 +82,9 @@ class Subject:
         if column in REPORT_COLUMNS:
             return getattr(self.report, column)
         row = self.beside if column in BESIDE_COLUMNS else self.reply
-        if row is None or (column == "replied_at" and not self.is_answered):
-            return _WITHOUT_A_ROW[column]
-        return getattr(row, column)
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether there is a reply. The row of a withdrawn one stays, with the time at which that happened."""
-        return self.reply is not None and self.reply.public_status != Reply.Status.RECEIVED
+        if column == "replied_at" and self.reply and not is_told(self.reply.public_status):
+            row = None  # that of a withdrawn reply stays, with the time at which that happened
+        return _WITHOUT_A_ROW[column] if row is None else getattr(row, column)
 
 
 class ResolvedAlready(Conflict):

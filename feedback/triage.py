@@ -190,8 +190,8 @@ def apply(
     told = after
     if _of(after, REPLY_COLUMNS):
         # The row of a withdrawn reply has the time at which that happened; to everybody else it has none.
-        is_withdrawn = after.get("public_status") == Reply.Status.RECEIVED
-        after, told = {"replied_at": now, **after}, {"replied_at": None if is_withdrawn else now, **after}
+        is_told = projecting.is_told(after.get("public_status", subject["public_status"]))
+        after, told = {"replied_at": now, **after}, {"replied_at": now if is_told else None, **after}
     change = new(
         TriageChange,
         feedback_id=report.pk,

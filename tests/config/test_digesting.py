@@ -80,7 +80,8 @@ def test_a_report_takes_as_many_steps_however_much_was_said_after_it(who):
         return len(taken)
 
     steps(4)  # the first one also compiles
-    assert steps(1000) < steps(4) * 2  # the index of words merges its parts now and then
+    # The index of words merges its parts now and then, which is not of this report.
+    assert min(steps(1000) for _ in range(3)) < min(steps(4) for _ in range(3)) * 1.2
 
 
 @pytest.mark.django_db

@@ -16,9 +16,7 @@ ENLARGED = {"width": 720, "height": 450}
 def opened(visit: Callable[..., Visit], words: str) -> Page:
     """The newest report, in the pane of its conversation."""
     page = visit("admin", viewport=ENLARGED).page
-    page.goto("/feedback/?q=is:open")
-    page.keyboard.press("j")
-    expect(page.locator(".rep[aria-current] a")).to_have_text(words)
+    first_of_the_open(page, words)
     expect(page.locator("#desk")).to_have_attribute("data-pane", "talk")
     return page
 
