@@ -3,7 +3,6 @@ import { active, adopt, all, enter, fail, forgive, on, one, parsed, part, say, s
 const desk = part("desk");
 const ahead = new Map(), made = new Map();
 const OPEN = ".rep[aria-current] a";
-const row = () => one(".rep[aria-current]");
 const opened = (url = location) => new URL(url).searchParams.get("item");
 let leases, bulks, held, left, resting, source, heard, last, shown, seen, links, was, next, here;
 
@@ -47,8 +46,9 @@ function mark(item) {
 }
 
 function lead() {
-	const below = row()?.nextElementSibling ?? one(row() ? "[data-beside='1']" : ".rep");
-	const near = [row()?.previousElementSibling, below].map((each) => each && one("a", each));
+	const open = one(".rep[aria-current]");
+	const below = open?.nextElementSibling ?? one(open ? "[data-beside='1']" : ".rep");
+	const near = [open?.previousElementSibling, below].map((each) => each && one("a", each));
 	all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at]));
 	links = near.reverse().filter(Boolean);
 	was || links.map(fetched);
@@ -92,7 +92,7 @@ on("click", async (event) => {
 	const html = await fetched(link);
 	if (shown !== item) return;
 	forgive();
-	if (html == null) return settle(), refocus(true), fail();
+	if (html == null) return settle(), refocus(1), fail();
 	if (!html) return location.assign(link);
 	turn(html, link);
 	say(words(OPEN));
@@ -113,7 +113,7 @@ function put(html) {
 function swap(old, fresh) {
 	if (!old) return;
 	for (const each of all(".rep, .more", fresh))
-		if (part(each.id)?.outerHTML.replace(/ (tabi|open)[^>]+/, "") === each.outerHTML) each.replaceWith(part(each.id));
+		if (part(each.id)?.outerHTML.replace(/ (tabi|open)[^>]+/g, "") === each.outerHTML) each.replaceWith(part(each.id));
 	old.replaceWith(fresh);
 	adopt(fresh);
 }
@@ -180,7 +180,7 @@ on("click", ({ target, shiftKey }) => {
 	if (target.name !== "feedback_ids") return;
 	const ids = ticks();
 	const rows = all(".rep input").map((box) => box.value);
-	const ends = [target.value, shiftKey && last].map((id) => rows.indexOf(id)).filter((at) => at >= 0);
+	const ends = [target.value, shiftKey && last].map((id) => rows.indexOf(id)).filter((at) => ~at);
 	for (const id of rows.slice(Math.min(...ends), Math.max(...ends) + 1)) ids[target.checked ? "add" : "delete"](id);
 	last = target.value;
 	recall(ids);

@@ -3,7 +3,7 @@ import { active, all, enter, on, one } from "./page.js";
 const kept = sessionStorage;
 const { viewer } = document.body.dataset;
 if (viewer && viewer !== kept.viewer) kept.clear(), (kept.viewer = viewer);
-const key = (field) => `draft ${field.dataset.draft}`;
+const key = ({ dataset }) => `draft ${dataset.draft}`;
 on("input", ({ target }) => target.dataset?.draft && keep(target));
 
 function keep(field) {
@@ -39,7 +39,7 @@ on("submit", (event) => {
 	form.sent = setTimeout(() => (form.sent = 0), 5e3);
 	kept.sent = sent(form, event.submitter).map(key);
 });
-if (!one(".door, [data-why]")) forget(kept.sent);
+one(".door, [data-why]") || forget(kept.sent);
 delete kept.sent;
 
 on("click", ({ target }) => forget(target.dataset?.forget));

@@ -21,7 +21,7 @@ function isUsed(event) {
 	return act() || queue[0];
 }
 
-// Keys wait for a request, or are typed; refusals drop them.
+// Keys wait for requests or are typed; refusals drop them.
 const queue = [];
 
 const ends = ({ key }) =>
@@ -123,7 +123,7 @@ export function use(key) {
 	return true;
 }
 
-const begin = (menu) => menu?.querySelector("input:not([type=hidden]), textarea, button, a")?.focus();
+const begin = (menu) => menu && one("input:not([type=hidden]), textarea, button, a", menu)?.focus();
 on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), true);
 const press = (found) => (found?.click(), !!found);
 
@@ -135,14 +135,14 @@ function open() {
 
 function atTurn(key) {
 	const act = `.msg-end [data-act="${key}"]`;
-	const ended = all(`${TURN} ${act}`).filter(inView).at(-1);
+	const ended = all(`${TURN} ${act}`).findLast(inView);
 	const turn = [active(), ended, reached(act)].map((each) => each?.closest(TURN)).find(inView);
 	return press(turn?.querySelector(act)) || (reached() && say("Not on this turn."));
 }
 
 function tick(key, shiftKey) {
 	const row = active().closest(".rep, tr") ?? one(".rep[aria-current]") ?? one(".rep");
-	return row?.querySelector("input")?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
+	return row && one("input", row)?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
 }
 
 function free() {
@@ -162,31 +162,32 @@ function inList({ key, target }) {
 }
 
 const stops = (list) => all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list);
+const isOpen = (link) => link.closest("[aria-current]");
 
 function rove(list, by, opens) {
-	const links = list ? stops(list) : [];
-	if (!links[0]) return false;
+	const links = list && stops(list);
+	if (!links?.[0]) return false;
 	const at = links.indexOf(active());
-	const open = links.findIndex((link) => link.closest("[aria-current]"));
+	const open = links.findIndex(isOpen);
 	const from = at < 0 ? open : opens && open < 0 ? at - by : at;
 	const next = links[from + by] ?? links.at(-(by > 0));
 	list.matches("details") || settle(links, next);
 	next.checked = true;
 	next.focus();
 	if (!opens) return true;
-	if (links.indexOf(next) !== from) next.click();
+	if (next !== links[from]) next.click();
 	else if (!press(one(`[data-beside="${by}"] a`)) && by > 0) tell();
 	return true;
 }
 
 function settle(links, current) {
-	for (const link of links) link.tabIndex = -(link !== current);
+	for (const link of links) (link.closest(".rep")?.querySelector("input") ?? link).tabIndex = link.tabIndex = -(link !== current);
 }
 
 htmx.onLoad((root) => {
 	for (const list of all("[data-roving]", root.closest("[data-roving]") ?? root)) {
 		const links = stops(list);
-		settle(links, links.find((link) => link.closest("[aria-current]")) ?? links[0]);
+		settle(links, links.find(isOpen) ?? links[0]);
 	}
 	for (const each of all("[data-focus]", root)) show(each.form), each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
 });
@@ -203,7 +204,7 @@ const reached = (kind = "*") => [active().closest(TURN), ...all(`${TURN}:has(${k
 
 function move(by) {
 	const list = all(TURN);
-	if (!list.length) return rove(one("[data-roving]"), by, !!one("#desk"));
+	if (!list[0]) return rove(one("[data-roving]"), by, one("#desk"));
 	const at = reached();
 	const isAhead = by > 0 && at && !at.contains(active()) && below(at);
 	const next = list[list.indexOf(at) + (isAhead ? 0 : by)];
@@ -215,7 +216,7 @@ let leapt;
 
 function leap(kind) {
 	const found = all(`#talk :is(${kind})`);
-	if (!found.length) return false;
+	if (!found[0]) return false;
 	const at = found.indexOf(found.includes(leapt) ? leapt : active().closest(kind));
 	leapt = (at < 0 && found.find(below)) || found[(at + 1) % found.length];
 	arrive(leapt);

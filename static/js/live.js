@@ -4,8 +4,7 @@ const SECRET = "[name=csrfmiddlewaretoken]";
 const WORK = { turns: bring, head: bring, reset: drop, gone };
 const talk = one("[data-live]");
 let [live, token] = talk.dataset.live.split(/(?<=token=)/);
-let wait = 1e3;
-let source, follows, seen;
+let wait = 1e3, source, follows, seen;
 
 connect();
 addEventListener("scroll", follow);
@@ -20,7 +19,7 @@ on("htmx:afterSettle", ({ target }) => {
 function connect() {
 	source?.close();
 	source = new EventSource(live + token);
-	source.onopen = () => (forgive(), delete talk.dataset.lost, (wait = 1e3));
+	source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, (wait = 1e3));
 	source.onerror = () => ((talk.dataset.lost = ""), source.readyState > 1 && again());
 	for (const name in WORK) source.addEventListener(name, hear);
 }
@@ -75,7 +74,7 @@ function place(article, held) {
 }
 
 const turns = () => all("[data-index]", talk);
-const number = (article) => +article.dataset.index;
+const number = ({ dataset }) => +dataset.index;
 
 function drop(index) {
 	for (const article of turns()) if (number(article) >= index) article.remove(), aside.delete(article.id);
@@ -91,7 +90,7 @@ function exchange(fresh, held) {
 const telling = (node) => (node.telling ??= node.outerHTML);
 
 function tells(held, fresh) {
-	const uses = (form) => all("[name=tool_use_id]", form).map((field) => field.value).join();
+	const uses = (form) => all("[name=tool_use_id]", form).map(({ value }) => value).join();
 	return one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);
 }
 

@@ -1,14 +1,12 @@
 export const one = (selector, root = document) => root.querySelector(selector);
 export const part = (id) => document.getElementById(id);
 
-export const on = (events, work, how) => {
-	for (const event of events.split(" ")) document.addEventListener(event, work, how);
-};
+export const on = (events, work, how) =>
+	events.split(" ").forEach((event) => document.addEventListener(event, work, how));
 
-export function all(selector, root = document) {
-	const found = [...root.querySelectorAll(selector)];
-	return root.matches?.(selector) ? [root, ...found] : found;
-}
+// With matching root.
+export const all = (selector, root = document) =>
+	[root, ...root.querySelectorAll(selector)].slice(!root.matches?.(selector));
 
 export const active = () => document.activeElement;
 export const enter = (node) => node?.focus({ preventScroll: true });

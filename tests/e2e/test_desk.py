@@ -1443,3 +1443,22 @@ def test_a_refused_value_is_corrected_at_its_end(empty: Heddle, visit: Callable[
     expect(page.locator("#label-wrong, .wrong").first).to_contain_text("60 characters")
     page.keyboard.press("Backspace")
     expect(page.locator("#admin-label")).to_have_value("y" * 60)
+
+
+def test_the_list_is_one_stop_of_tab_with_the_box_of_its_row(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 6)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 5")
+    page.keyboard.press("j")
+    shows(page, "Complaint 4")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Space")
+    expect(page.locator("[data-ticked]")).to_have_text("1 ticked")
+    expect(page.locator(".rep[aria-current] input")).to_be_checked()
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator("#desk-rows :focus")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    shows(page, "Complaint 3")
+    expect(page.locator(".rep [tabindex='0']")).to_have_count(2)
+    expect(page.locator(".rep[aria-current] [tabindex='0']")).to_have_count(2)
