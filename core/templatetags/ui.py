@@ -117,7 +117,7 @@ def counted(number: int | None, more: str = "+") -> str:
 @register.filter
 def copyable(html: SafeString) -> SafeString:
     """Rendered Markdown with a copy button for each code block."""
-    button = '<button class="copy" type="button" data-copy-next aria-label="Copy the code">{}</button>'
+    button = '<button class="copy" type="button" data-copy aria-label="Copy the code">{}</button>'
     before = format_html(f'<div class="code">{button}', _icon("copy", "", ""))
     return rendering.around_code(html, before, mark_safe("</div>"))
 

@@ -60,7 +60,12 @@ function fetched({ href }) {
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
 		.then((page) => (page.ok ? page.text() : ""))
 		.catch(() => void ahead.delete(href));
-	html.then((text) => made.set((html.text = text), text && parsed(text)));
+	html.then((text) => {
+		const body = desk.parentNode.cloneNode();
+		body.append(...parsed((html.text = text)).children);
+		one("[hx-trigger^=every]", body) || htmx.process(body); // polls would end
+		made.set(text, body);
+	});
 	ahead.set(href, html);
 	setTimeout(() => ahead.delete(href) && made.clear(), 12e4);
 	return html;
@@ -128,7 +133,7 @@ function refocus(goes) {
 	/^text/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
 }
 
-// Keys behind a sent field are no text.
+// Keys after a sent field are no text.
 on("htmx:beforeSend", ({ target }) => {
 	left = target.id === "triage" && target === active().form && active();
 	if (left) enter(one(OPEN));
@@ -225,7 +230,7 @@ function tell() {
 	if (!leases) return;
 	for (const each of all(".rep")) {
 		const name = leases[each.id.slice(2)];
-		if (each.toggleAttribute("data-held", !!name)) each.dataset.held = name;
+		name ? (each.dataset.held = name) : delete each.dataset.held;
 	}
 	note("held", leases[shown]);
 }
@@ -252,6 +257,7 @@ const NEWS = {
 function listen() {
 	source?.close();
 	heard = query();
+	if (document.hidden) return;
 	source = new EventSource(`/feedback/live/${location.search}`);
 	source.onopen = forgive;
 	for (const name in NEWS) source.addEventListener(name, ({ data }) => NEWS[name](data));
@@ -259,5 +265,6 @@ function listen() {
 
 settle();
 history.replaceState({ htmx: true }, "");
-addEventListener("pagehide", () => (source.close(), held && lease(held, 1)));
+addEventListener("pagehide", () => held && lease(held, 1));
+on("visibilitychange", () => (listen(), document.hidden || ((held = 0), renew())));
 setInterval(() => held && !document.hidden && lease(held), 6e4);

@@ -39,7 +39,7 @@ on("submit", (event) => {
 	form.sent = setTimeout(() => (form.sent = 0), 5e3);
 	kept.sent = sent(form, event.submitter).map(key);
 });
-one(".door, [data-why]") || forget(kept.sent);
+one(".door, [data-why], .wrong, [role=alert]") || forget(kept.sent);
 delete kept.sent;
 
 on("click", ({ target }) => forget(target.dataset?.forget));

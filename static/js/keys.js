@@ -70,7 +70,7 @@ function inField({ key, target, shiftKey }) {
 	return true;
 }
 
-// Not requestSubmit(button): htmx sends the clicked name.
+// Not requestSubmit: htmx sends the clicked name.
 function send(target) {
 	const sender = target.closest("[data-submit]");
 	return sender && press(one(sender.dataset.submit || ".btn[data-kind=primary]", sender.form ?? sender));
@@ -107,7 +107,7 @@ const OWN = {
 
 function plain(key) {
 	const small = key.toLowerCase();
-	const isSecond = Date.now() - went < 1200;
+	const isSecond = Date.now() - went < 1e3;
 	went = 0;
 	return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
 }

@@ -8,16 +8,16 @@ let wait = 1e3, source, follows, seen;
 
 connect();
 addEventListener("scroll", follow);
-addEventListener("pagehide", () => source.close());
-addEventListener("pageshow", (event) => event.persisted && connect());
+on("visibilitychange", connect);
 on("htmx:afterSettle", ({ target }) => {
 	if (!target.matches("#write, #asked")) return;
-	connect(); // its answer may be older than the stream
+	connect(); // its answer may be older
 	if (active() === document.body && matchMedia("(hover)").matches) enter(part("say"));
 });
 
 function connect() {
 	source?.close();
+	if (document.hidden) return;
 	source = new EventSource(live + token);
 	source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, (wait = 1e3));
 	source.onerror = () => ((talk.dataset.lost = ""), source.readyState > 1 && again());
@@ -60,8 +60,8 @@ function put(fresh) {
 	const held = part(fresh.id);
 	aside.delete(fresh.id);
 	const chosen = getSelection();
-	const isChosen = held && !chosen.isCollapsed && chosen.containsNode(held, true);
-	if (isChosen || (held && all(".htmx-request, :active", held)[0])) aside.set(fresh.id, fresh);
+	const waits = held && ((!chosen.isCollapsed && chosen.containsNode(held, true)) || all(".htmx-request, :active", held)[0]);
+	if (waits) aside.set(fresh.id, fresh);
 	else (fresh.dataset.index ? place : exchange)(fresh, held);
 }
 

@@ -4,7 +4,7 @@ export const part = (id) => document.getElementById(id);
 export const on = (events, work, how) =>
 	events.split(" ").forEach((event) => document.addEventListener(event, work, how));
 
-// With matching root.
+// The root, too.
 export const all = (selector, root = document) =>
 	[root, ...root.querySelectorAll(selector)].slice(!root.matches?.(selector));
 
@@ -18,7 +18,7 @@ export function adopt(node) {
 	htmx.trigger(node, "htmx:load");
 }
 
-const line = part("failed").content.firstElementChild;
+const [line] = part("failed").content.children;
 const reason = one("p", line);
 const unreached = reason.textContent;
 export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
@@ -37,25 +37,16 @@ addEventListener("online", forgive);
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));
 
 on("click", ({ target }) => {
-	const button = target.closest("[data-copy], [data-copy-next]");
+	const button = target.closest("[data-copy]");
 	if (!button) return;
-	const done = write(button.dataset.copy ?? one("pre, .written", button.closest(":has(pre, .written)")).textContent);
-	say(done ? "Copied" : "Not allowed here");
-	button.toggleAttribute("data-done", done);
-	setTimeout(() => delete button.dataset.done, 1200);
-});
-
-// No HTTPS.
-function write(text) {
-	const had = active();
-	const field = Object.assign(document.createElement("textarea"), { value: text, className: "sr" });
-	document.body.append(field);
-	field.select();
+	const text = button.dataset.copy || one("pre, .written", button.closest(":has(pre, .written)")).textContent;
+	const put = (copy) => (copy.clipboardData?.setData("text", text), copy.preventDefault());
+	on("beforecopy copy", put, { once: true });
 	const done = document.execCommand("copy");
-	field.remove();
-	enter(had);
-	return done;
-}
+	say(done ? "Copied" : "Not copied");
+	button.toggleAttribute("data-done", done);
+	setTimeout(() => delete button.dataset.done, 1e3);
+});
 
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
@@ -65,8 +56,8 @@ setInterval(() => {
 		const [, just, shown, past] = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/.exec(time.textContent) ?? [];
 		const passed = (Date.now() - Date.parse(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
 		if (!shown || passed >= 43200) continue;
-		const [unit, word] = passed < 60 ? [1, "min"] : passed < 1440 ? [60, "h"] : [1440, "d"];
-		const words = passed < 1 ? "now" : `${~~(passed / unit)} ${word}`;
+		const long = passed < 60 ? `${~~passed} min` : passed < 1440 ? `${~~(passed / 60)} h` : `${~~(passed / 1440)} d`;
+		const words = passed < 1 ? "now" : long;
 		time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
 	}
 }, 3e4);

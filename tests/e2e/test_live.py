@@ -402,3 +402,31 @@ def test_a_thread_that_is_a_little_longer_than_the_window_opens_at_its_top(
     assert left(page) == 50
     page.wait_for_timeout(900)
     assert page.evaluate("scrollY") == 0
+
+
+def out_of_sight(page: Page, is_hidden: bool) -> None:
+    """Tests see all tabs at once; this tells a page that another one is in front of it."""
+    page.evaluate(
+        "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+        " document.dispatchEvent(new Event('visibilitychange')); }",
+        is_hidden,
+    )
+
+
+def test_however_many_tabs_are_open_the_next_one_loads_and_none_misses_anything(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """Browsers open six connections to a server, and each stream holds one."""
+    thread_id = heddle.start("alice", "In many tabs.")
+    first = visit("alice")
+    tabs = [first.page] + [first.context.new_page() for _ in range(6)]
+    for tab in tabs:
+        tab.goto(f"/threads/{thread_id}/")
+        out_of_sight(tab, True)
+    message = {"role": "user", "content": [{"text": "And one more?"}]}
+    heddle.call("alice", "POST", f"threads/{thread_id}/messages", {"message": message})
+    heddle.settled("alice", thread_id)
+    expect(tabs[0].locator("#m3")).to_have_count(0)
+    out_of_sight(tabs[0], False)
+    expect(tabs[0].locator("#m3")).to_have_count(1)
+    expect(tabs[0].locator("#m2")).to_contain_text("And one more?")
