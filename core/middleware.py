@@ -24,8 +24,8 @@ from django.http import (
 from django.middleware.csrf import CsrfViewMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from core import problems
-from core.errors import DomainError, InvalidRequest, Unavailable
+from core import problems, uploads
+from core.errors import DomainError, InvalidRequest, NotSignedIn, Unavailable
 from core.logging import request_id_var
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -262,12 +262,13 @@ def pages(get_response: Handler) -> Handler:
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request) if problems.is_api(request) else page(request)
 
-    def process_view(request: HttpRequest, *args: Any) -> Any:
+    def process_view(request: HttpRequest, view: Callable[..., Any], *args: Any) -> Any:
         if problems.is_api(request):
             return None
         try:
-            return next(filter(None, (hook(request, *args) for hook in hooks)), None)
-        except Unavailable as problem:  # the form body could not be read to find the CSRF token
+            uploads.require_fitting(request, view)  # the first hook reads the form to find the CSRF token
+            return next(filter(None, (hook(request, view, *args) for hook in hooks)), None)
+        except (InvalidRequest, NotSignedIn, Unavailable) as problem:
             return problems.answer(request, problem)
 
     middleware.process_view = process_view  # type: ignore[attr-defined]

@@ -1,18 +1,49 @@
-"""Limits how many threads slow uploads can hold: a read of a request body cannot be interrupted."""
+"""Limits how large a form may be, and how many threads slow uploads can hold: a read of a request body cannot be
+interrupted.
+"""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.conf import settings
+from django.http import HttpRequest
 
-from core.errors import Unavailable
+from core.errors import InvalidRequest, NotSignedIn, Unavailable
 from core.slots import Slots
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+View = TypeVar("View", bound=Callable[..., Any])
+_OF_STRANGERS: Final = 64 * 1024
 _PATIENCE_SECONDS: Final = 1.0
 _SIZE: Final = max(1, settings.HEDDLE.threads // 4)
 # Waiting for a slot also holds a thread, so no more may wait than have a slot.
 _reading = Slots(_SIZE, each=max(1, _SIZE // 2), waiting=_SIZE)
+
+
+def takes(most: int) -> Callable[[View], View]:
+    """Decorate a page that takes a form of up to that many bytes, as it is sent; others take `settings.BODY_BYTES`."""
+
+    def mark(view: View) -> View:
+        view.form_bytes = most  # type: ignore[attr-defined]
+        return view
+
+    return mark
+
+
+def require_fitting(request: HttpRequest, view: Callable[..., Any]) -> None:
+    """Refuse a form that is larger than its page takes, before any of it is read.
+
+    Parsing one takes 50 times its size in memory, and its files go to the disk, of any size: Django counts only fields.
+    So nobody who is not signed in may send more than a small one. Raises `InvalidRequest`, `NotSignedIn`.
+    """
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    if length <= _OF_STRANGERS:
+        return
+    if not request.user.is_authenticated:
+        raise NotSignedIn("Your session has ended.")
+    most = getattr(view, "form_bytes", settings.BODY_BYTES)
+    if length > most:
+        raise InvalidRequest(f"The form is larger than {most // 1024 // 1024} MiB.")
 
 
 def bounded(application: Application) -> Application:

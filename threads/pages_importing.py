@@ -15,7 +15,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
-from core import forms
+from core import forms, uploads
 from core.errors import InvalidRequest, NoOrgProvided, Unauthorized
 from core.rendering import size_text
 from threads import conversation_files, dialects, importing
@@ -63,6 +63,7 @@ class Outcome:
 
 @signed_in
 @require_http_methods(["GET", "POST"])
+@uploads.takes(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 def import_threads(request: HttpRequest) -> HttpResponse:
     """The form, and what came of it. Checking stores nothing; importing the same again changes nothing (B177)."""
     typed = {name: request.POST.get(name, "") for name in FIELDS}

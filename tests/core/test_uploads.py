@@ -80,3 +80,36 @@ def test_who_finds_too_many_waiting_does_not_wait_as_well() -> None:
     assert not full.take(HERE, patience_seconds=3600)
     full.leave(HERE)
     assert full.take(ELSEWHERE, patience_seconds=3600)
+
+
+class Unread:
+    """A body that nobody may read."""
+
+    def read(self, *size: int) -> bytes:
+        raise AssertionError("it was read")
+
+    readline = read
+
+
+def sized(client: Client, path: str, size: int, kind: str = MULTIPART_CONTENT) -> HttpResponse:
+    """A form of that size, of which nothing may be read. One with `Expect` has not been sent when it is refused."""
+    more: dict[str, Any] = {"CONTENT_LENGTH": str(size), "CONTENT_TYPE": kind, "HTTP_EXPECT": "100-continue"}
+    return client.generic("POST", path, **more, **{"wsgi.input": Unread()})  # type: ignore[arg-type,return-value]
+
+
+@pytest.mark.parametrize("path", ["/signin/", "/threads/import/", "/threads/start/"])
+@pytest.mark.parametrize("kind", [MULTIPART_CONTENT, "application/x-www-form-urlencoded"])
+def test_nothing_of_a_large_form_is_read_before_somebody_is_signed_in(db: None, path: str, kind: str) -> None:
+    """Files of any size went to the disk, and fields took fifty times their size in memory."""
+    client = Client(enforce_csrf_checks=True, HTTP_COOKIE=f"csrftoken={'a' * 32}; sessionid={'b' * 32}")
+    refused = sized(client, path, 65_537, kind)
+    assert refused.status_code == 401 and "Sign in" in refused.content.decode()
+
+
+def test_who_is_signed_in_sends_what_the_page_takes(browser_of: Callable[[str], Client]) -> None:
+    alice = browser_of("alice")
+    for path, most in (("/threads/start/", 16), ("/threads/import/", 33)):
+        refused = sized(alice, path, most * 2**20 + 1)
+        assert refused.status_code == 400 and f"The form is larger than {most} MiB." in refused.content.decode()
+        read = sized(alice, path, most * 2**20, "application/x-www-form-urlencoded")
+        assert read.status_code == 500, "the body of this test cannot be"
