@@ -64,7 +64,7 @@ class Env(BaseSettings):
     secret_key: SecretStr | None = None
     data_dir: Path = BASE_DIR / "var"
     public_url: str = ""
-    port: int | None = Field(None, ge=1, le=65535, validation_alias=AliasChoices("PORT", "HEDDLE_PORT"))
+    port: int | None = Field(None, ge=1, le=65535, validation_alias="PORT")
     hosts: Words = ()
     https: bool = False
 
@@ -137,7 +137,7 @@ class Env(BaseSettings):
         try:
             parts = urlsplit(value)
             is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-            is_alone = parts.path in ("", "/") and not re.search(r"[\s@?#]", value)
+            is_alone = parts.path in ("", "/") and not re.search(r"[\s@?#*]", value)
         except ValueError:
             is_address = is_alone = False
         if value and not (is_address and is_alone):
@@ -372,9 +372,10 @@ def _ours() -> set[str]:
 
 def _try_to_write(folder: Path) -> None:
     """Raise `OSError` if the folder is not writable. Tries it: a volume may be full or read-only whatever its mode."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        pass
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database in it has everybody's threads
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(b"0")  # an empty one fits on a full disk
+        file.flush()
 
 
 def _secrets_dir() -> str | None:

@@ -69,6 +69,7 @@ def _database() -> dict[str, Any]:
             # Lets `core.prepared` prepare its statements; Django's own contain their values and never are.
             config["OPTIONS"] = {"prepare_threshold": 5, **config.get("OPTIONS", {}), "pool": pool}
             return config
+        config["ENGINE"] = "core.sqlite"
     else:
         ENV.data_dir.mkdir(parents=True, exist_ok=True)
         config = {"ENGINE": "core.sqlite", "NAME": str(ENV.data_dir / "heddle.sqlite3")}

@@ -50,6 +50,8 @@ def _let_readers_go() -> None:
             pass
         logger.info("server.stopping")
         sse.end_all()
+        while hears.recv(1):  # Python reports a further signal whose descriptor is closed
+            pass
 
     threading.Thread(target=wait, name="stopping", daemon=True).start()
 

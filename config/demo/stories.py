@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -27,6 +27,7 @@ FOLDER = Path(__file__).parent
 _MOMENT = re.compile(r"@\{(-?\d+)([mhd])(?::(\w+))?\}")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 _WAYS = {None: "%Y-%m-%dT%H:%M:00Z", "date": "%Y-%m-%d", "month": "%Y-%m", "time": "%H:%M", "weekday": "%A"}
+Model = TypeVar("Model", bound=BaseModel)
 Text = Annotated[str, BeforeValidator(lambda said: "\n".join(said) if isinstance(said, list) else said)]
 
 
@@ -233,48 +234,51 @@ def written(now: datetime) -> list[Story]:
 
 def live() -> list[Live]:
     """All threads answered by the simulator, oldest first."""
-    found = [Live.model_validate(each) for each in json.loads((FOLDER / "live.json").read_text("utf-8"))]
-    return sorted(found, key=lambda each: -each.minutes_ago)
+    return sorted(_all(Live, "live"), key=lambda each: -each.minutes_ago)
 
 
 def skills() -> list[Shelved]:
     """All skills, oldest first."""
-    return [Shelved.model_validate(each) for each in json.loads((FOLDER / "skills.json").read_text("utf-8"))]
+    return _all(Shelved, "skills")
 
 
 def templates() -> list[Template]:
     """All agents, oldest first."""
-    return [Template.model_validate(each) for each in json.loads((FOLDER / "templates.json").read_text("utf-8"))]
+    return _all(Template, "templates")
 
 
 def tools() -> list[Published]:
     """All tool imports, oldest first."""
-    return [Published.model_validate(each) for each in json.loads((FOLDER / "tools.json").read_text("utf-8"))]
+    return _all(Published, "tools")
 
 
 def acts() -> list[Act]:
     """All triage actions, in order."""
-    return [Act.model_validate(each) for each in json.loads((FOLDER / "desk.json").read_text())]
+    return _all(Act, "desk")
 
 
 def remarks() -> list[Remark]:
     """All comments, in order."""
-    return [Remark.model_validate(each) for each in json.loads((FOLDER / "comments.json").read_text("utf-8"))]
+    return _all(Remark, "comments")
 
 
 def checks() -> list[Kept]:
     """All checks, in order."""
-    return [Kept.model_validate(each) for each in json.loads((FOLDER / "checks.json").read_text("utf-8"))]
+    return _all(Kept, "checks")
 
 
 def worlds() -> list[Played]:
     """All worlds, oldest first."""
-    return [Played.model_validate(each) for each in json.loads((FOLDER / "worlds.json").read_text("utf-8"))]
+    return _all(Played, "worlds")
 
 
 def tried() -> list[Tried]:
     """All calls made by hand, oldest first."""
-    return [Tried.model_validate(each) for each in json.loads((FOLDER / "calls.json").read_text("utf-8"))]
+    return _all(Tried, "calls")
+
+
+def _all(model: type[Model], name: str) -> list[Model]:
+    return [model.model_validate(each) for each in json.loads((FOLDER / f"{name}.json").read_text("utf-8"))]
 
 
 def told(story: Story) -> list[Told]:

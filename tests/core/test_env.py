@@ -70,6 +70,7 @@ def test_nothing_at_all_is_a_valid_environment(load):
         ("HEDDLE_MODEL_PROFILES", "a=openai:x?fallback=b", "'a' falls back to 'b', which is not another profile"),
         ("HEDDLE_DEFAULT_PROFILE", "quick", "\n  HEDDLE_DEFAULT_PROFILE: 'quick' is not one of HEDDLE_MODEL_PROFILES"),
         ("HEDDLE_HEARTBEAT_SECONDS", "20", "half of HEDDLE_LEASE_SECONDS"),
+        ("HEDDLE_PUBLIC_URL", "https://*.example.org", "\n  HEDDLE_PUBLIC_URL: must be a URL such as"),
         ("HEDDLE_HOSTS", "http://foo", "\n  HEDDLE_HOSTS: 'http://foo' is not a host name"),
         ("HEDDLE_HOSTS", "a.test, foo:8000", "\n  HEDDLE_HOSTS: 'foo:8000' is not a host name"),
         ("HEDDLE_HOSTS", "foo/path", "\n  HEDDLE_HOSTS: 'foo/path' is not a host name"),
@@ -117,7 +118,7 @@ NUMBERS = [name for name, field in env.Env.model_fields.items() if re.search("in
 @pytest.mark.parametrize("value", ["-1", "1e12", "inf", "-inf", "nan"])
 def test_no_number_is_without_bounds(refusal, name, value):
     """One that no time and no pool can hold would break whatever reads it, long after the start."""
-    assert name.upper() in refusal(**{f"HEDDLE_{name.upper()}": value})
+    assert name.upper() in refusal(**{"PORT" if name == "port" else f"HEDDLE_{name.upper()}": value})
 
 
 def test_the_numbers_are_found():
@@ -354,6 +355,7 @@ def test_a_misspelt_name_is_told_instead_of_ignored(refusal, given, meant):
 def test_names_of_others_are_left_alone(load, name):
     """Kubernetes names a service's addresses after the service."""
     load(**{name: "10.0.0.1"})
+    assert load(HEDDLE_PORT="tcp://10.0.0.1:8000").port is None
 
 
 def test_a_name_that_nobody_reads_is_told(load):

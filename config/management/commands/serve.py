@@ -95,13 +95,15 @@ def _welcome() -> str:
 
 
 def _hold_the_folder() -> TextIOWrapper:
-    """Lock the data folder; raise `CommandError` if another server holds it.
+    """Lock the folder of the data; raise `CommandError` if another server holds it.
 
     At startup a server treats running turns as left behind by a crash, so two servers on one folder would steal each
     other's turns. This process and the server process share the lock. After one is killed, the other may take a moment
     to end, so this tries for five seconds.
     """
-    path = settings.HEDDLE.data_dir / "serving"
+    database = settings.DATABASES["default"]
+    is_file = database["ENGINE"] == "core.sqlite"
+    path = (Path(database["NAME"]).parent if is_file else settings.HEDDLE.data_dir) / "serving"
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = path.open("a")
     for _ in range(_LOOKS):
@@ -112,7 +114,7 @@ def _hold_the_folder() -> TextIOWrapper:
         else:
             return lock
     raise CommandError(
-        f"Another Heddle already serves {settings.HEDDLE.data_dir}, at {settings.HEDDLE.last_address}. Stop it, or "
+        f"Another Heddle already serves {path.parent}, at {settings.HEDDLE.last_address}. Stop it, or "
         "use another folder and port: HEDDLE_DATA_DIR=other PORT=9000 make run"
     )
 
