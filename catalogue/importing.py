@@ -122,7 +122,7 @@ def keep(actor: Actor | None, org_id: int, body: ImportIn, batch: Batch) -> Batc
         if body.dry_run:
             transaction.set_rollback(True)
     if body.dry_run:
-        _replay(org_id, user_id, batch.good)
+        _replay(actor, org_id, batch.good)
     return batch
 
 
@@ -141,10 +141,10 @@ def one_by_one(body: ImportIn) -> list[Any]:
         raise refused(problem) from None
 
 
-def _replay(org_id: int, user_id: int | None, items: Sequence[Item]) -> None:
+def _replay(actor: Actor | None, org_id: int, items: Sequence[Item]) -> None:
     """Check recorded calls against the new versions."""
     new = {item.qualified_name: item.said.content.input_schema for item in items if item.outcome == "new_version"}
-    replays = replaying.replays(org_id, user_id, new)
+    replays = replaying.replays(actor, org_id, new)
     for item in items:
         item.replay = replays.get(item.qualified_name)
 

@@ -110,7 +110,7 @@ def _new(content: Content) -> dict[str, Any]:
 
 
 def _arguments(arguments: Any) -> str:
-    return one_line(json_text(arguments), 200) if arguments is not None else "a call you may not see"
+    return one_line(json_text(arguments), 200)
 
 
 def _why(error: dict[str, Any]) -> str:

@@ -8,12 +8,13 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from catalogue import validating
 from catalogue.models import Call, ToolVersion
 from catalogue.record import JsonObject
 from catalogue.wire_tools import RefusedCallOut, ReplayOut
+from core.actor import Actor
 from core.canonical import canonical_json
 
 LATEST: Final = 500
@@ -22,10 +23,11 @@ SECONDS: Final = 3.0
 _BATCH: Final = 50
 
 
-def replays(org_id: int, user_id: int | None, schemas: Mapping[str, JsonObject]) -> dict[str, ReplayOut]:
-    """The effect of new input schemas on recorded calls, by qualified name; tools that were never called are missing.
+def replays(actor: Actor | None, org_id: int, schemas: Mapping[str, JsonObject]) -> dict[str, ReplayOut]:
+    """The effect of new input schemas on recorded calls, by qualified name; tools without any are missing.
 
-    Calls in other users' threads are counted but not shown (C134).
+    Only calls that the actor may see are checked (C134), for the operator (None) all: whoever chooses the schema would
+    learn the arguments of others from the number that it refuses.
     """
     present = ToolVersion.objects.filter(
         tool__org=org_id, tool__qualified_name__in=list(schemas), version=F("tool__version")
@@ -34,8 +36,9 @@ def replays(org_id: int, user_id: int | None, schemas: Mapping[str, JsonObject])
     ends_at = time.monotonic() + SECONDS
     found = {}
     for qualified_name, server, name, old in rows:
-        calls = _Calls(org_id, server, name)
-        replay = _replay(calls, user_id, old, schemas[qualified_name], ends_at)
+        seen = Call.objects.all() if actor is None else Call.objects.visible_to(actor)
+        calls = _Calls(seen.filter(org=org_id, server=server, tool=name, world=None))
+        replay = _replay(calls, old, schemas[qualified_name], ends_at)
         if replay.checked or not replay.whole:
             found[qualified_name] = replay
     return found
@@ -44,9 +47,8 @@ def replays(org_id: int, user_id: int | None, schemas: Mapping[str, JsonObject])
 class _Calls:
     """The latest calls of a tool, newest first, read in batches because arguments may be large."""
 
-    def __init__(self, org_id: int, server: str, name: str) -> None:
-        calls = Call.objects.filter(org=org_id, server=server, tool=name, world=None).order_by("-begun", "-pk")
-        self._calls = calls.exclude(arguments=None).defer("answer")
+    def __init__(self, calls: QuerySet[Call]) -> None:
+        self._calls = calls.exclude(arguments=None).order_by("-begun", "-pk").defer("answer")
 
     def __iter__(self) -> Any:
         for start in range(0, LATEST, _BATCH):
@@ -56,7 +58,7 @@ class _Calls:
                 return
 
 
-def _replay(calls: _Calls, user_id: int | None, old: JsonObject, new: JsonObject, ends_at: float) -> ReplayOut:
+def _replay(calls: _Calls, old: JsonObject, new: JsonObject, ends_at: float) -> ReplayOut:
     checked = refused = 0
     examples: list[RefusedCallOut] = []
     is_whole = True
@@ -74,7 +76,7 @@ def _replay(calls: _Calls, user_id: int | None, old: JsonObject, new: JsonObject
         checked += 1
         refused += bool(errors)
         if errors and len(examples) < SHOWN:
-            examples.append(_told(call, user_id, errors))
+            examples.append(_told(call, errors))
     return ReplayOut(checked=checked, refused=refused, whole=is_whole, examples=examples)
 
 
@@ -85,12 +87,11 @@ def _new_errors(arguments: Any, old: JsonObject, new: JsonObject) -> list[JsonOb
     return validating.check(arguments, new).errors
 
 
-def _told(call: Call, user_id: int | None, errors: list[JsonObject]) -> RefusedCallOut:
-    is_seen = not call.thread_id or call.created_by_id == user_id
+def _told(call: Call, errors: list[JsonObject]) -> RefusedCallOut:
     return RefusedCallOut(
         call_id=call.call_id,
         version=call.version,
         created=call.begun,
-        arguments=call.arguments if is_seen else None,
-        errors=errors[:5] if is_seen else [{"code": each["code"]} for each in errors[:5]],
+        arguments=call.arguments,
+        errors=errors[:5],
     )

@@ -66,12 +66,11 @@ class RefusedCallOut(Wire):
     """The version that was called."""
     created: datetime
     arguments: Any
-    """Null if the caller may not see them."""
     errors: list[JsonObject]
 
 
 class ReplayOut(Wire):
-    """The check of recorded calls against a new version."""
+    """The check against a new version of those recorded calls that the caller may see."""
 
     checked: int
     """Number of recorded calls that the current version accepts."""

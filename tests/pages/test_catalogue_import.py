@@ -193,7 +193,7 @@ def test_hostile_text_comes_back_as_text(browser_of):
 
 def test_recorded_calls_are_held_against_a_new_version(browser_of, publish, who):  # noqa: F811
     """The page and the dry run say how many the present version takes and the new one would refuse, three of them
-    shown; what an agent sent in another's thread is counted and not shown."""
+    shown; what an agent sent in another's thread is none of them: the number would tell whoever writes the schema."""
     publish(tool(schema=OLDER))
     for n in range(8):
         called(who, "look_up", "success", 1, arguments={"ride": f"R-{n}" if n < 4 else f"old {n}"})
@@ -204,13 +204,14 @@ def test_recorded_calls_are_held_against_a_new_version(browser_of, publish, who)
     page = dom(pasted(browser_of("alice"), tool()))
     assert outcomes(page) == ["a new version"]
     warned = page.one("ul", class_="hist").one("div", class_="fault")
-    assert "The new version would reject 5 of the last 9 calls." in warned.words
+    assert "The new version would reject 4 of the last 8 calls." in warned.words
     shown = [each.words for each in warned.all("li")]
     assert len(shown) == 3 and "secret" not in page.words
-    assert shown[0].startswith("a call you may not see") and "old 7" in shown[1] and "ride" in shown[1]
+    assert "old 7" in shown[0] and "ride" in shown[0]
     assert "ride became required" in page.words
+    assert "reject 5 of the last 9 calls." in dom(pasted(browser_of("bob"), tool())).words
     milder = tool(schema={**OLDER, "additionalProperties": True}, description="Looks.")
-    assert "It accepts all of the last 9 calls." in dom(pasted(browser_of("alice"), milder)).words
+    assert "It accepts all of the last 8 calls." in dom(pasted(browser_of("alice"), milder)).words
 
 
 def test_the_dry_run_of_the_api_carries_the_same(api, publish, who):  # noqa: F811
@@ -232,9 +233,9 @@ def test_looking_at_recorded_calls_ends_in_time(publish, who, monkeypatch):  # n
         called(who, "look_up", "success", 1, arguments={"ride": str(n)})
     monkeypatch.setattr(replaying, "LATEST", 2)
     monkeypatch.setattr(replaying, "_BATCH", 1)
-    found = replaying.replays(who.acme.pk, who.alice.user.pk, {"bikes__look_up": RIDE})["bikes__look_up"]
+    found = replaying.replays(who.alice.actor, who.acme.pk, {"bikes__look_up": RIDE})["bikes__look_up"]
     assert (found.checked, found.whole) == (2, True)
     monkeypatch.setattr(replaying, "SECONDS", -1.0)
     began = time.monotonic()
-    found = replaying.replays(who.acme.pk, who.alice.user.pk, {"bikes__look_up": RIDE})["bikes__look_up"]
+    found = replaying.replays(who.alice.actor, who.acme.pk, {"bikes__look_up": RIDE})["bikes__look_up"]
     assert (found.checked, found.whole) == (0, False) and time.monotonic() - began < 1
