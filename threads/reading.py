@@ -94,8 +94,8 @@ def _news(actor: Actor, thread: Thread, since: int, api_version: str, *, is_lost
         return _news(actor, thread, 0, api_version, is_lost=True)
     messages, blocks = found
     reset = 0 if is_lost else _first_rewound(rewound) if since else None
-    echoed, reset = _own_copies(messages, since, actor.user_id, reset)
-    changed = _woven(messages, blocks, echoed=echoed)
+    reset = _reset_for(actor.user_id, messages, since, reset)
+    changed = _woven(messages, blocks)
     return DeltaOut(
         messages_by_idx={
             str(each.index): out for each, out in zip(changed, message_outs(changed, api_version), strict=True)
@@ -127,30 +127,22 @@ def questions(
     return [(messages, given), (blocks[with_raw], given)]
 
 
-def _woven(found: list[Row], parts: list[Row], *, echoed: int | None = None) -> list[MessageSnapshot]:
-    """Combine messages with their blocks. `echoed`: the message that is told without its texts."""
+def _woven(found: list[Row], parts: list[Row]) -> list[MessageSnapshot]:
+    """Combine messages with their blocks."""
     content = _content(parts)
-    if echoed is not None:
-        content[echoed] = [block for block in content.get(echoed, ()) if block["content_type"] != "text"]
     return [
         MessageSnapshot(idx, role, status, created, content.get(idx, []), author)
         for idx, role, status, created, _, _, author in found
     ]
 
 
-def _own_copies(found: list[Row], since: int, sender_id: int, reset: int | None) -> tuple[int | None, int | None]:
-    """Where the sender's client holds copies of what it sent since its token (spec 4.6 item 9).
-
-    It appended each to whatever it held. Returns the message whose copy is in its place, if any, and the index from
-    which the client has to drop messages: `reset`, or an earlier one if another copy is out of place.
+def _reset_for(sender_id: int, found: list[Row], since: int, reset: int | None) -> int | None:
+    """The index from which a client has to drop messages: `reset`, or the first new one if it may hold copies of what
+    its user sent since its token (spec 4.6 item 9). It appended each to whatever it held.
     """
     newer = [(idx, echo) for idx, *_, first, echo, _ in found if first > since]
-    copies = [idx for idx, echo in newer if echo == sender_id and (reset is None or idx < reset)]
-    if not copies:
-        return None, reset
-    next_idx = newer[0][0]
-    # Without a token the client may hold none of the messages before it.
-    return (next_idx, reset) if since and copies == [next_idx] else (None, next_idx)
+    has_copies = any(echo == sender_id and (reset is None or idx < reset) for idx, echo in newer)
+    return newer[0][0] if has_copies else reset
 
 
 def _content(rows: list[Row]) -> dict[int, list[BlockDict]]:

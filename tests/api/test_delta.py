@@ -155,19 +155,18 @@ def test_a_new_title_comes_once_and_the_status_every_time_B92(api, who, delta):
     assert delta(thread, found["continuation_token"])["title"] is None
 
 
-def test_the_sender_does_not_get_their_own_text_back_and_others_do_B51_B52(api, who, delta):
+def test_a_sender_drops_their_own_copy_and_all_get_the_text_B51_B52(api, who, delta):
+    """Spec 4.6 item 9: another client of the same person holds no copy, and gets it all the same (B88)."""
     thread = make.thread(who.alice, visibility="org")
     token = token_of(api, thread)
     data_of(api("alice").post(f"threads/{thread.thread_id}/messages", {"message": make.say("My own words")}))
 
-    found = delta(thread, token)
-    mine = found["messages_by_idx"]["2"]
-    assert (mine["content"], mine["status"], mine["role"]) == ([], "completed", "user")
-    assert found["reset_from_message_sequence_num"] is None
-    for other in ("bob", "admin"):
-        found = delta(thread, token, other)
-        assert shapes.said(found["messages_by_idx"]["2"]) == "My own words"
-        assert found["reset_from_message_sequence_num"] is None
+    for reader, reset in (("alice", 2), ("bob", None), ("admin", None)):
+        found = delta(thread, token, reader)
+        message = found["messages_by_idx"]["2"]
+        assert (shapes.said(message), message["status"], message["role"]) == ("My own words", "completed", "user")
+        assert found["reset_from_message_sequence_num"] == reset
+        assert delta(thread, found["continuation_token"], reader)["reset_from_message_sequence_num"] is None
 
 
 def test_a_sender_who_was_behind_drops_their_own_copies_and_gets_everything_B51_B86(api, who, delta):
@@ -189,14 +188,14 @@ def test_a_sender_who_was_behind_drops_their_own_copies_and_gets_everything_B51_
         assert delta(thread, mine["continuation_token"])["reset_from_message_sequence_num"] is None
 
 
-def test_a_viewing_context_is_no_echo_of_the_senders_text_B51(api, who, delta):
-    """The sender's local copy holds the text alone."""
+def test_a_sender_gets_the_viewing_context_with_their_text_B51(api, who, delta):
+    """Their local copy holds the text alone."""
     thread = make.thread(who.alice)
     token = token_of(api, thread)
     body = {"message": make.say("My own words"), "client_context": {"dataset_ids": ["ds_1"]}}
     data_of(api("alice").post(f"threads/{thread.thread_id}/messages", body))
     content = delta(thread, token)["messages_by_idx"]["2"]["content"]
-    assert [block["content_type"] for block in content] == ["client_context"]
+    assert [block["content_type"] for block in content] == ["text", "client_context"]
 
 
 def test_a_message_the_server_wrote_itself_is_always_sent_in_full_B51(api, who, delta):
