@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, Subquery
 from django.utils import timezone
 
-from accounts.rights import require_author
+from accounts.rights import require_author, require_member
 from catalogue.models import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
 from catalogue.wire import (
     SkillIn,
@@ -114,10 +114,14 @@ def create(actor: Actor, org_id: int, body: SkillIn) -> Skill:
 
 
 def update(actor: Actor, skill: Skill, body: SkillPatch) -> Skill:
-    """Change name, visibility or tags (K7). Making it private ends all other subscriptions."""
+    """Change name, visibility or tags (K7). Making it private ends all other subscriptions.
+
+    Its author keeps a private skill of an org that they left, but can no longer share it there.
+    """
     changes = body.changes()
     if "accessibility" in changes:
         require_author(actor, skill.created_by_id, "change the visibility of a skill")
+        require_member(actor, skill.org_id)
     with name_kept(Skill, changes.get("name", skill.name)):
         skill = _locked(skill)
         require_editor(actor, skill)
@@ -194,7 +198,7 @@ def delete_version(actor: Actor, skill: Skill, number: int) -> None:
 def subscribe(actor: Actor, skill: Skill) -> SkillSubscription:
     """Subscribe (K14); an existing subscription stays unchanged."""
     with transaction.atomic():
-        row, _ = SkillSubscription.objects.get_or_create(user_id=actor.user_id, skill=_locked(skill))
+        row, _ = SkillSubscription.objects.get_or_create(user_id=actor.user_id, skill=_seen(actor, skill))
     return row
 
 
@@ -206,7 +210,7 @@ def unsubscribe(actor: Actor, skill: Skill) -> None:
 def pin_version(actor: Actor, skill: Skill, number: int | None) -> SkillSubscription:
     """Choose the version that agents may load in the actor's threads (K16); subscribes if needed."""
     with transaction.atomic():
-        skill = _locked(skill)
+        skill = _seen(actor, skill)
         if number is not None and not SkillVersion.objects.filter(skill=skill, version=number).exists():
             raise InvalidRequest(f"ai_version: {skill.name} has no version {number}")
         row, _ = SkillSubscription.objects.update_or_create(
@@ -381,6 +385,13 @@ def _highest() -> Subquery:
 def _locked(skill: Skill) -> Skill:
     rows = Skill.objects.select_for_update(of=("self",)).select_related("org", "created_by")
     return held(rows, skill.pk, _gone(skill))
+
+
+def _seen(actor: Actor, skill: Skill) -> Skill:
+    """`_locked`, and still visible: somebody else's may have become private since the actor found it."""
+    if not Skill.objects.visible_to(actor).filter(pk=_locked(skill).pk).exists():
+        raise _gone(skill)
+    return skill
 
 
 def _gone(skill: Skill) -> NotFound:

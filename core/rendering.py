@@ -130,7 +130,7 @@ def took(milliseconds: int) -> str:
         return "< 1 ms"
     if milliseconds < 1_000:
         return f"{milliseconds} ms"
-    if milliseconds < 60_000:
+    if milliseconds < 59_950:
         return f"{milliseconds / 1_000:.1f} s"
     minutes, rest = divmod(milliseconds // 1_000, 60)
     return f"{minutes} min {rest} s"

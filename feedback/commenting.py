@@ -245,8 +245,10 @@ def _ask(comment: Comment) -> set[int]:
     them (row ids).
     """
     wanted = {person.pk for person in _named(comment.text)[0]} - {comment.author_id}
-    there = set(Mention.objects.filter(comment=comment).values_list("person", flat=True))
-    Mention.objects.filter(comment=comment, is_answer=False).exclude(person__in=wanted).delete()
+    mentions = Mention.objects.filter(comment=comment)
+    mentions.filter(is_answer=True, person__in=wanted).update(is_answer=False, is_pending=True)
+    there = set(mentions.values_list("person", flat=True))
+    mentions.filter(is_answer=False).exclude(person__in=wanted).delete()
     Mention.objects.bulk_create(
         Mention(comment=comment, feedback_id=comment.feedback_id, person_id=pk) for pk in sorted(wanted - there)
     )

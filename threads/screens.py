@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,7 +21,7 @@ from core.actor import Actor
 from core.db import snapshot
 from core.prepared import Prepared, Row
 from core.rendering import gist, json_text
-from threads import answering, extracts, figures, goals, hits, hooks, pending, reading, titles
+from threads import answering, extracts, figures, goals, hits, hooks, instants, pending, reading, titles
 from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
@@ -432,16 +432,9 @@ def spelled_skills(available: Sequence[Mapping[str, Any]] | None) -> str:
 def _scope(scope: Mapping[str, int | None] | None) -> str:
     if not scope:
         return ""
-    start, end = (_instant(scope.get(bound)) for bound in ("start_time", "end_time"))
+    start, end = (_exactly(scope.get(bound)) for bound in ("start_time", "end_time"))
     return f"{start or 'the beginning'} to {end or 'the end'}"
 
 
-def _instant(nanoseconds: int | None) -> str:
-    if nanoseconds is None:
-        return ""
-    try:
-        instant = datetime.fromtimestamp(nanoseconds // 1_000_000_000, timezone.get_default_timezone())
-    except (ValueError, OverflowError, OSError):
-        return f"{nanoseconds} ns"
-    is_whole_day = not nanoseconds % 86_400_000_000_000
-    return f"{instant.day} {instant:%b %Y}" + ("" if is_whole_day else f" {instant:%H:%M:%S %Z}")
+def _exactly(nanoseconds: int | None) -> str:
+    return "" if nanoseconds is None else instants.words(nanoseconds, UTC) or instants.instant(nanoseconds)

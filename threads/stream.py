@@ -53,7 +53,7 @@ def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
 def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Iterator[sse.Event | None]:
     known_status, asked_at = None, monotonic()
     with notices.waiting(transcript.subject(thread.pk)) as waiter:
-        told: Mapping[int, datetime] | None = None
+        told: Mapping[int, datetime] = {}  # what the page shows is unknown: a reply may have come since it was made
         is_news = True
         while True:
             try:
@@ -64,12 +64,10 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                         actor, asked_at = page_actor_again(request), monotonic()
                     thread = thread_for(actor, thread.thread_id)
                     events: list[sse.Event] = []
-                    if told is None:
-                        told = hooks.feedback.replies(actor, thread)
                     if thread.revision != since or known_status is None:
                         events, since = _changes(request, actor, thread, since, known_status)
                         known_status = thread.status
-                    elif (now_told := hooks.feedback.replies(actor, thread)) != told:
+                    if (now_told := hooks.feedback.replies(actor, thread)) != told:
                         changed = {index for index, at in now_told.items() if told.get(index) != at}
                         told = now_told
                         events.append(_answered(request, actor, thread, changed))

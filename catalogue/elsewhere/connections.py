@@ -44,7 +44,8 @@ def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionS
         command_named(body.command)
     with transaction.atomic():
         server = _held(actor, org_id, name, body.kind)
-        found = ToolConnection.objects.filter(server=server).first()
+        # Rotating locks only this row: without the lock here, saving would restore the secret that it replaced.
+        found = ToolConnection.objects.select_for_update().filter(server=server).first()
         connection = found or ToolConnection(server=server, created_by_id=actor.user_id)
         is_signing_anew = body.kind == "http" and (found is None or found.kind != "http")
         if found is not None and found.kind != body.kind:
@@ -63,11 +64,11 @@ def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionS
 def rotate(actor: Actor, connection: ToolConnection, *, overlap_hours: float = 24) -> ConnectionSecretOut:
     """Create a new secret. The previous one also signs for a while; older ones end now."""
     require_keeper_of(actor, connection.server.org_id, connection.server.created_by_id, "server")
-    if connection.kind != ToolConnection.Kind.HTTP:
-        raise InvalidRequest("Requests to MCP servers are not signed, so there is no secret to rotate.")
     with transaction.atomic():
         gone = NotFound(f"The server {connection.server.name} has no connection.")
         stored = held(ToolConnection.objects.select_for_update(), connection.pk, gone)
+        if stored.kind != ToolConnection.Kind.HTTP:
+            raise InvalidRequest("Requests to MCP servers are not signed, so there is no secret to rotate.")
         connection.secret_generation = stored.secret_generation + 1
         connection.overlap_until = timezone.now() + timedelta(hours=overlap_hours) if overlap_hours else None
         connection.changed_by(actor.user_id)

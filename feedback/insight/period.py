@@ -132,4 +132,4 @@ def _date(name: str, value: str) -> date:
     except ValueError:
         pass
     also = ", a number of days like 30d, or all" if name == "since" else ""
-    raise InvalidRequest(f"{name}: must be a date like 2026-05-01{also}")
+    raise InvalidRequest(f"{name}: must be a date from 1970 to 2100, like 2026-05-01{also}")

@@ -74,8 +74,9 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = 
     """
     changes = body.changes()
     audience = audience_of_endpoint(endpoint)
-    if changes.get("enabled") and audience is None:
-        raise InvalidRequest("enabled: its owner may no longer receive this org's reports")
+    for name in ("enabled", "events"):
+        if changes.get(name) and audience is None:
+            raise InvalidRequest(f"{name}: its owner may no longer receive this org's reports")
     _check(audience, changes.get("events"), changes.get("url"))
     now = timezone.now()
     written: dict[str, Any] = {name: changes[name] for name in ("url", "description") if name in changes}

@@ -142,6 +142,14 @@ def test_whom_the_answer_names_is_asked_and_not_told_twice(admin, bea, path):
     assert (back["mentions"], back["answers"]) == (["admin@heddle.test"], [])
 
 
+def test_an_answer_that_names_whom_it_answers_later_asks_them(admin, bea, path):
+    data_of(bea.post(path, {"text": "@admin whose is it?"}))
+    said = data_of(admin.post(path, {"text": "Looks like tax."}))
+    data_of(bea.post(path, {"text": "@admin I see."}))
+    edited = data_of(admin.request("PATCH", f"{path}/{said['comment_id']}", {"text": "Tax. @bea can you mend it?"}))
+    assert (edited["mentions"], edited["pending"]) == (["bea@heddle.test"], ["bea@heddle.test"])
+
+
 def test_an_admin_is_named_by_their_name_too(admin, bea, path):
     User.objects.filter(email="bea@heddle.test").update(email="b.brandt@heddle.test", name="Bea Brandt")
     for text in ("@Brandt?", "@bea?", "@b.brandt?"):

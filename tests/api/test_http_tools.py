@@ -8,12 +8,14 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from standardwebhooks.webhooks import Webhook
 
 from accounts.models import Org
 from catalogue import offering
+from catalogue.elsewhere import connections
 from catalogue.models import Call, Tool, ToolConnection
 from tests import hooks, make
 from tests.conftest import data_of, refusal_of
@@ -119,6 +121,30 @@ class TestTheRequest:
         call()
         assert len(receiver.got[1].headers["webhook-signature"].split()) == 1
         assert Webhook(third).verify(receiver.got[1].body, receiver.got[1].headers)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_setting_a_connection_keeps_a_secret_that_is_rotated_meanwhile(self, connected, who, monkeypatch):
+        connected()
+        told = []
+
+        def rotate():
+            connection = connections.connection_for(who.acme.pk, "srv")
+            told.append(connections.rotate(who.alice.actor, connection).secret)
+            database.close()
+
+        other = threading.Thread(target=rotate)
+        kept = connections.kept_headers
+
+        def meanwhile(*given):
+            other.start()
+            other.join(0.5)  # on PostgreSQL it would have come through by then, without the lock
+            return kept(*given)
+
+        monkeypatch.setattr(connections, "kept_headers", meanwhile)
+        connected(timeout_ms=4000)
+        other.join()
+        row = ToolConnection.objects.get()
+        assert told == [row.secrets_at(timezone.now())[0]] and row.timeout_ms == 4000
 
     def test_a_tool_may_lead_elsewhere_with_headers_of_its_own(self, connected, call, receiver, api):
         """And what was given for the server's address is not sent there."""
@@ -482,7 +508,7 @@ class TestFromAThread:
         """A turn reads the connections of all servers at once."""
 
         def cost():
-            with CaptureQueriesContext(connection) as asked:
+            with CaptureQueriesContext(database) as asked:
                 make.thread(who.alice, "Hi")
             return sum('FROM "catalogue_' in query["sql"] for query in asked)
 

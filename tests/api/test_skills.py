@@ -227,6 +227,21 @@ def test_a_colleague_who_leaves_loses_the_shared_skills_and_keeps_the_private_on
     who.alice.user.memberships.all().delete()
     assert data_of(at("alice", private)) == private
     assert refusal_of(at("alice", shared))[:2] == MISSING
+    refused = refusal_of(at("alice", private, "PUT", "", {"accessibility": "org"}))
+    assert refused == (403, "RobotoUnauthorizedException", "You are not a member of that org.")
+    assert data_of(at("alice", private))["accessibility"] == "private"
+
+
+def test_nobody_subscribes_to_what_became_private_meanwhile_K14_K16(at, write, who):
+    """Bob's request has found the skill when its author takes it back."""
+    skill = write("alice", accessibility="org")
+    bob = who.bob.actor
+    found = skills.skill_for(bob, skill["skill_id"])
+    data_of(at("alice", skill, "PUT", "", {"accessibility": "private"}))
+    for ask in (skills.subscribe, lambda *given: skills.pin_version(*given, 1)):
+        with pytest.raises(NotFound):
+            ask(bob, found)
+    assert not SkillSubscription.objects.filter(user=bob.user_id).exists()
 
 
 def test_what_an_admin_writes_in_an_org_they_name_stays_within_their_reach_K1_K2(api, write, at, who):

@@ -8,7 +8,9 @@ from django.contrib.sessions.models import Session
 from accounts.models import Membership
 from accounts.orgs import set_policy
 from core.actor import Actor
+from feedback.models import UserFeedback
 from tests import make
+from tests.pages.desk import do
 from tests.pages.dom import Node, get, parsed, submit
 from tests.pages.lines import Browser, Line, Listen, on_page, path, shape
 from tests.people import People
@@ -107,6 +109,23 @@ def test_a_turn_that_came_and_went_between_two_looks_is_told_in_the_head(
     for name in ("head", "map"):
         live = next(node for node in parsed(told[-1].data).children if isinstance(node, Node) and node["id"] == name)
         assert live.words == page.id(name).words
+
+
+def test_a_reply_from_before_the_line_began_or_beside_an_answer_is_on_it(listen: Listen, who: People) -> None:
+    """The page may have been made before it, or its line may have been down; and nothing waits for the next look."""
+    thread = make.conversation(who.bob, 4, visibility="org")
+    make.rating(who.alice, thread, 1)
+    report = UserFeedback.objects.get()
+    token = reading.token_of(make.fresh(thread))
+    do(who.admin, report, "reply", public_reply="It was the tool.")
+    line = listen("alice", thread, token)
+    assert "It was the tool." in "".join(told.data for told in line.news() if told.name == "turns")
+    assert line.news() == []
+    do(who.admin, report, "reply", public_reply="And the model.")
+    titles.retitle(who.bob.actor, make.fresh(thread), "Another one")
+    told = line.news()
+    assert any("Another one" in each.data for each in told)
+    assert any("And the model." in each.data for each in told)
 
 
 def test_everybody_gets_the_doors_that_are_theirs(listen: Listen, who: People) -> None:

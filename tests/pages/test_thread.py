@@ -88,7 +88,7 @@ def test_the_head_says_scope_and_screen_in_words(browser_of: Browser, who: Peopl
     told = get(browser_of("alice"), path(thread)).id("head-context")
     assert [each.words for each in told.all("dt")] == ["Scope", "On screen"]
     scope, screen = (each.words for each in told.all("dd"))
-    assert scope == "1 Jan 2025 to 1 Jan 2025 09:30:00 UTC"
+    assert scope == "1 Jan 2025, 00:00 UTC to 1 Jan 2025, 09:30 UTC"
     assert screen == "stations, table state: 2 fields"
 
 
