@@ -23,6 +23,16 @@ def org_named(slug: str) -> Org:
     return org
 
 
+def the_only_or(slug: str | None) -> Org:
+    """The org with that slug, or without one the only org; raises as `org_named`, and `InvalidRequest` if not one."""
+    if slug is not None:
+        return org_named(slug)
+    orgs = list(Org.objects.all()[:2])
+    if len(orgs) != 1:
+        raise InvalidRequest("There is not exactly one org. Name it with --org.")
+    return orgs[0]
+
+
 def found_org(slug: str, *, name: str = "") -> Org:
     """The org with that slug, created if missing; raises `InvalidRequest` for an invalid slug."""
     check_short_name(slug)

@@ -4,13 +4,10 @@ import os
 from itertools import groupby
 from subprocess import SubprocessError
 
-import psycopg
-import redis
-
 from bench import cases  # noqa: F401 - registers the figures
 from bench.figures import FIGURES, HEADING, Figure
 from bench.houses import REDIS, House, house
-from tests.live import POSTGRES
+from tests.on_services import missing
 
 _TITLES = {
     "embedded": "One process: SQLite, the worker inside the server",
@@ -21,7 +18,7 @@ _TITLES = {
 def run(way: str, *, only: str, slow: bool) -> None:
     """Run and print all selected benchmarks in one mode."""
     chosen = [each for each in FIGURES if way in each.ways and only in each.name and (slow or not each.is_slow)]
-    if way == "full" and (what := _missing()):
+    if way == "full" and (what := missing(REDIS)):
         print(f"{_TITLES[way]}: skipped, {what} was not found.")
         return
     if not chosen:
@@ -42,15 +39,3 @@ def _line(each: Figure, running: House) -> str:
         return each.tell(running.way, each.measure(running))
     except (OSError, RuntimeError, AssertionError, SubprocessError) as problem:
         return f"  {each.name:<58} broke: {problem}"
-
-
-def _missing() -> str:
-    try:
-        psycopg.connect(POSTGRES, connect_timeout=2).close()
-    except psycopg.Error:
-        return "PostgreSQL"
-    try:
-        redis.Redis.from_url(REDIS, socket_connect_timeout=2).ping()
-    except redis.RedisError:
-        return "Redis"
-    return ""

@@ -35,7 +35,7 @@ urlpatterns = [
     re_path(r"^v1(?:/|$)", UnknownUrl.as_view()),
 ]
 
-handler400 = "core.problems.bad_request"
-handler403 = "core.problems.forbidden"
+handler400 = "core.problems.refused"
+handler403 = "core.problems.refused"
 handler404 = "core.problems.not_found"
 handler500 = "core.problems.crashed"

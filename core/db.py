@@ -157,7 +157,7 @@ def is_named_elsewhere(problem: BaseException) -> bool:
     return code_of(problem) in ("23503", "SQLITE_CONSTRAINT_FOREIGNKEY")
 
 
-def again(work: Callable[[], Result], also: Callable[[BaseException], bool] = is_conflict) -> Result:
+def again(work: Callable[[], Result], also: Callable[[BaseException], bool] = lambda _: False) -> Result:
     """Run a piece of work that is a transaction of its own, at most three times, while concurrent ones abort it.
 
     Retried are conflicts (`is_conflict`) and problems that `also` accepts; any other problem is raised, and so is the

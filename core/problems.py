@@ -191,13 +191,8 @@ def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     return page(request, Unauthorized(said))
 
 
-def bad_request(request: HttpRequest, exception: BaseException) -> HttpResponse:
-    """handler400."""
-    return answer(request, exception)
-
-
-def forbidden(request: HttpRequest, exception: BaseException) -> HttpResponse:
-    """handler403."""
+def refused(request: HttpRequest, exception: BaseException) -> HttpResponse:
+    """handler400 and handler403."""
     return answer(request, exception)
 
 

@@ -14,6 +14,7 @@ from feedback import projecting, taxonomy
 from feedback.models import UserFeedback
 from feedback.querying import NEWEST, Order, matching, parse, row_ids
 from feedback.wire import FeedbackPageOut
+from threads.models import Thread
 
 PLACES = NEWEST.places
 
@@ -69,7 +70,9 @@ def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:
     """The filters as ORM lookups with their values."""
     wanted: dict[str, Any] = {}
     if value := filters.get("thread_id"):
-        wanted["thread__key"] = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
+        key = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
+        is_imported = value.startswith(ids.THREAD_SPELLINGS) and not Thread.objects.filter(key=key).exists()
+        wanted |= {"thread__import_id": value[:200]} if is_imported else {"thread__key": key}
     if value := filters.get("org_id"):
         wanted["org__key"] = ids.key_of(value, ids.ORG) or ""
     if value := filters.get("sentiment"):

@@ -23,7 +23,7 @@ class FeedbackIn(Body):
     categories: Annotated[list[Annotated[Category, Field(strict=False)]], Field(max_length=100)] = []
     """Reasons for the rating; each must fit the sentiment."""
     notes: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
-    """The submitter's comment; required with the category `other`."""
+    """What the submitter wrote about the answer; required with the category `other`."""
 
     @model_validator(mode="after")
     def _fits(self) -> "FeedbackIn":
@@ -75,7 +75,7 @@ class UserFeedbackOut(Wire):
     categories: list[str]
     """Reasons for the rating, sorted."""
     notes: str | None
-    """The submitter's comment."""
+    """What the submitter wrote about the answer."""
 
 
 class ToldFeedbackOut(UserFeedbackOut):

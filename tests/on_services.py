@@ -19,14 +19,14 @@ LIVE = ("chaos", "crash", "e2e", "sdk")
 """Folders whose tests drive servers of both ways, in the first run already."""
 
 
-def missing() -> str:
+def missing(queue: str = REDIS) -> str:
     """What is not there, or nothing."""
     try:
         psycopg.connect(POSTGRES, connect_timeout=2).close()
     except psycopg.Error:
         return "PostgreSQL"
     try:
-        redis.Redis.from_url(REDIS, socket_connect_timeout=2).ping()
+        redis.Redis.from_url(queue, socket_connect_timeout=2).ping()
     except redis.RedisError:
         return "Redis"
     return ""

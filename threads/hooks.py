@@ -49,7 +49,7 @@ class Feedback:
     reports_of_agent: Callable[[Actor, str], str] = lambda actor, agent_id: ""
     """The address of the reports about an agent's answers; empty if the actor may not see them."""
     runs: Callable[[Actor], Q] = lambda actor: Q(pk__in=[])
-    """Condition for the actor's threads that are runs of checks."""
+    """Condition for runs of checks, whoever started them, if the actor is a platform admin; for others nothing."""
     run_panel: Callable[[Actor, Thread], str] = lambda actor, thread: ""
     """The address of a panel to judge a fork that is an ended run of a check; empty for others."""
     fork_left: Callable[[int], None] = lambda thread_pk: None

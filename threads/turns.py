@@ -73,9 +73,7 @@ class Request:
 NO_REQUEST = Request()
 
 
-def start(
-    actor: Actor, org_id: int, body: StartIn, *, api_version: str = "", request: Request = NO_REQUEST, **columns: Any
-) -> ThreadOut:
+def start(actor: Actor, org_id: int, body: StartIn, *, api_version: str = "", **columns: Any) -> ThreadOut:
     """Start a thread and its first turn (T1); if it fails, nothing is stored.
 
     The returned record ends with the request: everything generated comes through deltas (spec 4.6 item 3). `columns`
@@ -103,7 +101,7 @@ def start(
         with transcript.creating(thread) as writer:
             at = _add_request(writer, actor, body, body.messages, declared, invoked, echo=False)
         client_tools.declare(thread, tools)
-        _begin(thread, actor, declared, at, request)
+        _begin(thread, actor, declared, at, NO_REQUEST)
         return reading.record(thread, api_version=api_version)
 
 
@@ -113,9 +111,14 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
     `echo`: the sender's client already shows the text, so their next delta leaves it out (B51).
     """
     require(actor, thread, Right.SEND)
-    declared = _checked_goals(body.goals)
-    invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
-    tools = client_tools.checked(body.client_tools, thread)
+    try:  # outside of the lock, because checking schemas may take a second
+        declared = _checked_goals(body.goals)
+        invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
+        tools = client_tools.checked(body.client_tools, thread)
+    except InvalidRequest:
+        if _is_replay(thread, actor, request):  # a skill may have been deleted since
+            return reading.status(thread)
+        raise
     with transcript.writing(thread.pk) as writer:
         if _is_replay(writer.thread, actor, request):
             return reading.status(writer.thread)
@@ -412,8 +415,8 @@ def _begin(
 def _is_replay(thread: Thread, actor: Actor, request: Request) -> bool:
     """Whether the same request was just accepted: the SDK repeats a POST if the response was lost.
 
-    While its turn runs, it is always a repeat (spec 1.5). If the turn is already over, it is a repeat only if the
-    response was never sent because the server died.
+    Within a minute it is a repeat while its turn runs (spec 1.5), and after the turn only if the response was never
+    sent because the server died.
     """
     turn = _LATEST.first(thread.pk) if request.digest else None
     return (
@@ -438,7 +441,8 @@ def _require_sendable(thread: Thread) -> None:
     if thread.status not in SENDABLE:
         waiting = thread.status == ThreadStatus.CLIENT_TOOL_TURN
         reason = "the thread is waiting for a client tool" if waiting else "the agent is still answering"
-        raise InvalidRequest(f"message: {reason} (status {thread.status})")
+        told = [{"field": "message", "reason": reason}]  # people know the status by another word
+        raise InvalidRequest(f"message: {reason} (status {thread.status})", details=told)
 
 
 def _result_block(place: int, result: Any, pending: dict[str, BlockDict]) -> BlockDict:

@@ -61,9 +61,8 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
         profiles.named(body.model_profile)
     asked = fingerprint([sorted(check.key for check in checks), body.times, chosen])
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(
-            pk=actor.user_id
-        )  # serializes concurrent requests of the same person
+        # Concurrent requests of the same person come one after the other.
+        User.objects.select_for_update(no_key=True).get(pk=actor.user_id)
         batch = _asked_before(actor, asked)
         if batch is None:
             chosen["model_profile"] = body.model_profile or ""
@@ -217,9 +216,8 @@ def _rerun(run: CheckRun, batch: CheckBatch) -> None:
     made = reruns.rerun(actor, source, RerunIn.model_validate(again))
     columns = ("forked_from_message_sequence_num", "model_profile", "available_skills")
     fork = Thread.objects.by_public_id(made.thread_id).only(*columns).get()
-    if not CheckRun.objects.filter(
-        of=run.of_id, batch=batch, fork__isnull=False
-    ).exists():  # the first run of this check
+    is_first = not CheckRun.objects.filter(of=run.of_id, batch=batch, fork__isnull=False).exists()
+    if is_first:
         Check.objects.filter(pk=run.of_id).update(outcome_before=F("outcome"))
     run.fork, run.model_profile = fork, profiles.named(fork.model_profile).id
     run.skill_versions = _skill_versions(fork)

@@ -18,7 +18,6 @@ class Term:
 
     text: str
     canonical: str
-    is_wrong: bool
     reason: str
     meant: str = ""
     """The term that was probably meant instead, if anything is similar."""
@@ -149,7 +148,7 @@ def parse(text: str) -> Query:
 def _term(text: str, part: Node, canonical: str) -> Term:
     wrong = [leaf for leaf in grammar.leaves(part) if isinstance(leaf, Unknown)]
     reason = "; ".join(leaf.reason if leaf == part else leaf.sentence for leaf in wrong)
-    return Term(text[part.start : part.end], canonical, bool(wrong), reason, _meant(text, part, wrong))
+    return Term(text[part.start : part.end], canonical, reason, _meant(text, part, wrong))
 
 
 def _meant(text: str, part: Node, wrong: Sequence[Unknown]) -> str:

@@ -1,5 +1,6 @@
 """The webhook pages of the settings. They use the same functions as the REST routes."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -7,6 +8,7 @@ from django.contrib import messages as notes
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts import shown_once
@@ -22,9 +24,10 @@ from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints, signing
 from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_any_audience
 from feedback.webhooks.events import EVENTS
-from feedback.webhooks.wire import WebhookIn, WebhookPatch
+from feedback.webhooks.wire import DeliveryOut, WebhookIn, WebhookPatch
 
 PAGE = 50
+_SOON = timedelta(minutes=1)
 _NEW_SECRET = "webhook_secret"  # noqa: S105 - the name of a cookie
 FIELDS = ("url", "events", "org_id", "description", "enabled")
 WORDS = {
@@ -98,6 +101,11 @@ def webhook(request: HttpRequest, webhook_id: str) -> HttpResponse:
     return _one(request, endpoint, typed, secret=secret)
 
 
+def _is_new(item: DeliveryOut) -> bool:
+    """Whether its first attempt is to be expected at any moment."""
+    return item.state == "pending" and not item.attempts and item.created > timezone.now() - _SOON
+
+
 def _one(
     request: HttpRequest,
     endpoint: WebhookEndpoint,
@@ -113,6 +121,7 @@ def _one(
         "audience": audience,
         "secret": secret,
         "log": log.items,
+        "is_awaited": endpoint.is_enabled and any(_is_new(each) for each in log.items),
         "next_url": paging.next_url(request.GET, log.next_token),
         "choices": _choices(EVENTS[audience] if audience else (), typed["events"]),
         "typed": typed,
@@ -175,7 +184,7 @@ def test(request: HttpRequest, webhook_id: str) -> HttpResponse:
     """Send a test message."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     deliveries.test(endpoint)
-    notes.success(request, "Test sent. Reload the page to see the result.")
+    notes.success(request, "Test queued. Its result appears below.")
     return redirect("feedback:webhook", webhook_id)
 
 

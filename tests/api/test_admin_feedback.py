@@ -12,6 +12,7 @@ from feedback.models import Triage, TriageChange, UserFeedback
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
+from threads.models import Thread
 
 FULL = shapes.USER_FEEDBACK | shapes.ADMIN_ONLY
 
@@ -219,6 +220,8 @@ def test_every_filter_narrows_and_all_hold_together(listed, who, thread):
     """H6."""
     assert listed(f"?thread_id={thread.thread_id}") == [1, 0]
     assert listed(f"?thread_id=ch_{thread.key}") == [1, 0]
+    Thread.objects.filter(pk=thread.pk).update(import_id="ath_zz9")
+    assert listed("?thread_id=ath_zz9") == [1, 0], "as it was called before the import (spec 1.7)"
     assert listed(f"?org_id={who.globex.org_id}") == [2]
     assert listed("?sentiment=negative") == [2, 0]
     assert listed("?category=slow") == [2, 0]

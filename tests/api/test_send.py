@@ -297,6 +297,16 @@ def test_the_same_bytes_again_while_the_turn_runs_are_answered_without_effect(po
     assert stored() == before
 
 
+def test_a_repeat_is_one_although_a_skill_that_it_names_was_deleted_since(api, post):
+    body = {"name": "checks", "description": "d", "body": "b"}
+    skill = data_of(api("alice").post("/v1/skills/create", body))["skill_id"]
+    sent = {"message": make.say("Once."), "invoke_skills": [{"skill_id": skill}]}
+    first = data_of(post(sent))
+    data_of(api("alice").request("DELETE", f"/v1/skills/id/{skill}"))
+    assert data_of(post(sent)) == first
+    assert refusal_of(post({**sent, "message": make.say("Twice.")}))[0] == 400
+
+
 def test_the_same_words_in_other_bytes_are_no_repeat(post):
     """Spec 1.5: byte for byte."""
     data_of(post(RAW))

@@ -137,7 +137,7 @@ def test_a_line_at_a_limit_is_fine(line):
 
 def test_terms_are_what_all_has_to_hold_as_it_was_typed():
     terms = parse('IS:open  (a OR sentiment:angry) -"x y"').terms
-    assert [(each.text, each.canonical, each.is_wrong) for each in terms] == [
+    assert [(each.text, each.canonical, bool(each.reason)) for each in terms] == [
         ("IS:open", "is:open", False),
         ("(a OR sentiment:angry)", "(a OR sentiment:angry)", True),
         ('-"x y"', '-"x y"', False),

@@ -158,11 +158,13 @@ def test_rotating_shows_the_new_secret_once_and_until_when_both_sign(alice, here
 def test_a_test_and_the_log_and_sending_again(alice, here):
     assert "Nothing was sent yet." in get(alice, here).words
     submit(alice, get(alice, here).one("form", action=f"{here}test/"))
+    assert get(alice, here).id("deliveries")["hx-trigger"] == "every 2s", "until its result is there"
     delivery = WebhookDelivery.objects.get()
     delivery.attempts.create(milliseconds=1234, status=500, response="<b>no</b>\nthanks")
     delivery.attempts.create(milliseconds=5, error="No answer within 15 seconds.")
     WebhookDelivery.objects.update(state="failed")
     page = get(alice, here)
+    assert not page.id("deliveries").has("hx-trigger")
     [row] = page.one("table").one("tbody").all("tr")
     assert "webhook.test" in row.words and "failed" in row.words and "No answer within 15 seconds." in row.words
     assert row.one("summary").words == "2 attempts, last: no answer"

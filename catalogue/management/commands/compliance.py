@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.models import Org
-from accounts.orgs import org_named
+from accounts.orgs import the_only_or
 from catalogue.compliance import running
 from catalogue.wire_compliance import PARTS, ComplianceIn, ReportOut
 from core import bodies
@@ -33,7 +32,7 @@ class Command(BaseCommand):
             asked = {"server": options["server"], "world_id": options["world"]}
             asked["include"] = options["include"] or [*PARTS]
             # The command has no time limit, unlike the REST route.
-            report = running.run(None, _org(options["org"]).pk, bodies.parse(ComplianceIn, asked), seconds=inf)
+            report = running.run(None, the_only_or(options["org"]).pk, bodies.parse(ComplianceIn, asked), seconds=inf)
         except DomainError as problem:
             raise CommandError(problem.message, returncode=2) from None
         if options["json"]:
@@ -48,12 +47,3 @@ class Command(BaseCommand):
             word = "FAIL" if not each.passed else "warn" if each.details.get("warning") else "ok"
             self.stdout.write(f"{word:4}  {each.check_name}: {each.message}")
         self.stdout.write(f"{len(report.results)} checks, {len(report.failed)} failed")
-
-
-def _org(slug: str | None) -> Org:
-    if slug is not None:
-        return org_named(slug)
-    orgs = list(Org.objects.all()[:2])
-    if len(orgs) != 1:
-        raise CommandError("There is not exactly one org. Name it with --org.", returncode=2)
-    return orgs[0]

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.authentication import actor_of_email
 from accounts.models import Org
-from accounts.orgs import org_named
+from accounts.orgs import the_only_or
 from catalogue import importing
 from catalogue.dialects import DIALECTS
 from catalogue.wire_tools import ImportIn, ToolImportOut
@@ -36,7 +36,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            org = _org(options["org"])
+            org = the_only_or(options["org"])
             actor = _owner(options["owner"], org)
             body = bodies.parse(ImportIn, _body(options))
             done = importing.import_tools(actor, org.pk, body)
@@ -58,15 +58,6 @@ class Command(BaseCommand):
             for fault in item.errors:
                 self.stderr.write(f"{name}: failed: {fault.path}: {fault.message}")
         self.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in done.counts.items()))
-
-
-def _org(slug: str | None) -> Org:
-    if slug is not None:
-        return org_named(slug)
-    orgs = list(Org.objects.all()[:2])
-    if len(orgs) != 1:
-        raise CommandError("There is not exactly one org. Name it with --org.")
-    return orgs[0]
 
 
 def _owner(email: str | None, org: Org) -> Actor | None:
