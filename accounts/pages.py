@@ -19,7 +19,7 @@ from accounts.authentication import page_actor
 from accounts.models import Org, User
 from accounts.naming import FIRST_PERSON
 from accounts.orgs import open_to
-from core import bodies, problems
+from core import bodies, problems, uploads
 from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries
 from core.ids import ORG
 from core.prepared import PreparedRow
@@ -51,6 +51,7 @@ def signed_in(view: View) -> View:
 
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "POST"])
+@uploads.takes(uploads.SMALL)
 def signin(request: HttpRequest) -> HttpResponse:
     """The sign-in page. After five wrong passwords sign-in is paused. Raises `Unavailable`."""
     target = _safe_next(request)

@@ -13,7 +13,8 @@ from core.slots import Slots
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 View = TypeVar("View", bound=Callable[..., Any])
-_OF_STRANGERS: Final = 64 * 1024
+SMALL: Final = 64 * 1024
+"""Most bytes of a form of somebody who is not signed in."""
 _PATIENCE_SECONDS: Final = 1.0
 _SIZE: Final = max(1, settings.HEDDLE.threads // 4)
 # Waiting for a slot also holds a thread, so no more may wait than have a slot.
@@ -37,13 +38,14 @@ def require_fitting(request: HttpRequest, view: Callable[..., Any]) -> None:
     So nobody who is not signed in may send more than a small one. Raises `InvalidRequest`, `NotSignedIn`.
     """
     length = int(request.META.get("CONTENT_LENGTH") or 0)
-    if length <= _OF_STRANGERS:
+    if length <= SMALL:
         return
-    if not request.user.is_authenticated:
-        raise NotSignedIn("Your session has ended.")
     most = getattr(view, "form_bytes", settings.BODY_BYTES)
     if length > most:
-        raise InvalidRequest(f"The form is larger than {most // 1024 // 1024} MiB.")
+        size = f"{most // 1024 // 1024} MiB" if most > SMALL else f"{most // 1024} KiB"
+        raise InvalidRequest(f"The form is larger than {size}.")
+    if not request.user.is_authenticated:
+        raise NotSignedIn("Your session has ended.")
 
 
 def bounded(application: Application) -> Application:

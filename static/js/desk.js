@@ -29,7 +29,7 @@ function progress() {
 	if (!(bulks?.dataset.at > shown.dataset.at) || one(".htmx-request", shown)) return;
 	const isOver = shown.children[0] && !bulks.children[0];
 	swap(shown, bulks);
-	if (isOver) renew().then(() => say(words("[data-said]")));
+	isOver && renew().then(() => say(words("[data-said]")));
 }
 
 function renew() {
@@ -133,7 +133,6 @@ function refocus(goes) {
 	/^text/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
 }
 
-// Keys after a sent field are no text.
 on("htmx:beforeSend", ({ target }) => {
 	left = target.id === "triage" && target === active().form && active();
 	if (left) enter(one(OPEN));

@@ -53,7 +53,7 @@ function bring(html) {
 	[...body.children].forEach(put);
 }
 
-// News wait while it is pressed, selected or sent.
+// Not while pressed, selected or sent.
 const aside = new Map();
 
 function put(fresh) {
@@ -90,8 +90,9 @@ function exchange(fresh, held) {
 const telling = (node) => (node.telling ??= node.outerHTML);
 
 function tells(held, fresh) {
-	const uses = (form) => all("[name=tool_use_id]", form).map(({ value }) => value).join();
-	return one(".wrong, [role=alert]", held) && uses(held) === uses(fresh);
+	const ids = (form) => all("textarea", form).map(({ id }) => id).join();
+	return all("textarea", held).some((each) => each.value && !namesake(each, fresh)) ||
+		(one(".wrong, [role=alert]", held) && ids(held) === ids(fresh));
 }
 
 function replace(held, fresh) {

@@ -48,7 +48,7 @@ on("click", ({ target }) => {
 	setTimeout(() => delete button.dataset.done, 1e3);
 });
 
-document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
+document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000`;
 
 // Worded as core.rendering.ago.
 setInterval(() => {

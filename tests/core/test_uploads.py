@@ -97,13 +97,15 @@ def sized(client: Client, path: str, size: int, kind: str = MULTIPART_CONTENT) -
     return client.generic("POST", path, **more, **{"wsgi.input": Unread()})  # type: ignore[arg-type,return-value]
 
 
-@pytest.mark.parametrize("path", ["/signin/", "/threads/import/", "/threads/start/"])
+@pytest.mark.parametrize("path", ["/", "/threads/import/", "/threads/start/"])
 @pytest.mark.parametrize("kind", [MULTIPART_CONTENT, "application/x-www-form-urlencoded"])
 def test_nothing_of_a_large_form_is_read_before_somebody_is_signed_in(db: None, path: str, kind: str) -> None:
     """Files of any size went to the disk, and fields took fifty times their size in memory."""
     client = Client(enforce_csrf_checks=True, HTTP_COOKIE=f"csrftoken={'a' * 32}; sessionid={'b' * 32}")
     refused = sized(client, path, 65_537, kind)
     assert refused.status_code == 401 and "Sign in" in refused.content.decode()
+    refused = sized(client, "/signin/", 65_537, kind)
+    assert refused.status_code == 400 and "The form is larger than 64 KiB." in refused.content.decode()
 
 
 def test_who_is_signed_in_sends_what_the_page_takes(browser_of: Callable[[str], Client]) -> None:

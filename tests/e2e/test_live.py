@@ -404,6 +404,26 @@ def test_a_thread_that_is_a_little_longer_than_the_window_opens_at_its_top(
     assert page.evaluate("scrollY") == 0
 
 
+def test_a_result_that_is_being_typed_stays_when_a_program_answers_first(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    tool = {"name": "remember", "description": "d", "input_schema": {"type": "object"}}
+    thread_id = heddle.start("alice", "[[call remember {}]]", client_tools=[tool])
+    visitor = visit("alice")
+    visitor.forgive("status of 400", "Error Code 400")
+    page = visitor.page
+    page.goto(f"/threads/{thread_id}/")
+    page.fill("#asked textarea", "Two bikes, both red.")
+    use = page.locator("#asked [name=tool_use_id]").input_value()
+    result = {"tool_name": "remember", "tool_use_id": use, "status": "success", "output": {}, "runtime_ms": 1}
+    heddle.call("alice", "POST", f"threads/{thread_id}/tool-results", {"tool_results": [result]})
+    expect(page.locator("#status")).to_have_text("Idle")
+    expect(page.locator("#asked textarea")).to_have_value("Two bikes, both red.")
+    page.press("#asked textarea", "Control+Enter")
+    expect(page.locator("#asked")).to_contain_text("Your result was not sent.")
+    expect(page.locator("#asked")).to_contain_text("Two bikes, both red.")
+
+
 def out_of_sight(page: Page, is_hidden: bool) -> None:
     """Tests see all tabs at once; this tells a page that another one is in front of it."""
     page.evaluate(

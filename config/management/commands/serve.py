@@ -94,7 +94,7 @@ def _welcome() -> str:
     return "\n".join(["", *lines, ""])
 
 
-def _hold_the_folder() -> TextIOWrapper:
+def _hold_the_folder() -> TextIOWrapper | None:
     """Lock the folder of the data; raise `CommandError` if another server holds it.
 
     At startup a server treats running turns as left behind by a crash, so two servers on one folder would steal each
@@ -104,8 +104,10 @@ def _hold_the_folder() -> TextIOWrapper:
     database = settings.DATABASES["default"]
     is_file = database["ENGINE"] == "core.sqlite"
     path = (Path(database["NAME"]).parent if is_file else settings.HEDDLE.data_dir) / "serving"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.open("a")
+    try:
+        lock = path.open("a")
+    except OSError:
+        return None  # whoever opens the database says why
     for _ in range(_LOOKS):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
