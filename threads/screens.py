@@ -195,8 +195,8 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
         "is_title_said": bool(thread.title) and thread.title == titles.of_messages(shown.messages),
         "articles": articles,
         "stretches": excerpting.whole(pieces),
-        "jumps": landmarks.jumps(articles),
-        "thread_map": landmarks.thread_map(articles),
+        "jumps": landmarks.jumps(pieces),
+        "thread_map": landmarks.thread_map(pieces),
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "asking": answering.asking(thread),
     }

@@ -82,7 +82,19 @@ def test_the_line_leads_to_the_first_error_and_the_first_rating_in_it(browser_of
     page = get(browser_of("alice"), path(thread))
     (fold,) = page.id("talk").all(class_="fold")
     assert "1 tool use folded, 1 error, 2 ratings" in fold.words
-    assert [each["href"] for each in fold.all("a")][2:] == ["?at=22#m22", "?at=35#m35"]
+    assert [(each["data-to"], each["href"]) for each in fold.all("a") if each.has("data-to")] == [
+        ("call", "?at=3#m3"),
+        ("error", "?at=22#m22"),
+        ("rating", "?at=35#m35"),
+    ]
+    told = {jump["data-jump"]: (jump.one(class_="count").words, jump["href"]) for jump in page.all("a", data_jump=True)}
+    assert told == {
+        "error": ("1", f"#{fold['id']}"),
+        "rating": ("2", f"#{fold['id']}"),
+        "call": ("1", f"#{fold['id']}"),
+    }
+    marks = [each.one("title").words for each in page.id("map").all("a", href=f"#{fold['id']}")]
+    assert marks == ["55 messages not shown", "1 error in messages not shown", "2 ratings in messages not shown"]
 
 
 def test_an_article_of_many_steps_is_shown_whole(browser_of: Browser, who: People) -> None:

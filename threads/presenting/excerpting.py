@@ -17,6 +17,7 @@ class Fold:
     first_fault: int | None = None
     """The message with the first error; known only of messages that were not read."""
     first_rating: int | None = None
+    has_calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,4 +79,5 @@ def _fold(articles: Sequence[Piece]) -> Fold:
         ", ".join([words, *more]),
         next((gap.first_fault for gap in unread if gap.faults), None),
         next((gap.first_rating for gap in unread if gap.ratings), None),
+        any(gap.call_count for gap in unread),
     )

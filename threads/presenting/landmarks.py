@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from threads.presenting.articles import Article, Call, Fault, Prose, is_fault
+from threads.presenting.articles import Article, Call, Fault, Gap, Piece, Prose, is_fault
+from threads.presenting.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +21,28 @@ class Jump:
     href: str
 
 
-def jumps(articles: Iterable[Article]) -> list[Jump]:
-    """Jumps to the next error, rating and tool use; without scripts each leads to the first."""
+def jumps(pieces: Iterable[Piece]) -> list[Jump]:
+    """Jumps to the next error, rating and tool use of the whole thread; without scripts each leads to the first.
+
+    To those of messages that are not shown leads the link that shows them.
+    """
     errors, ratings, calls = [], [], []
-    for article in articles:
+    for article in pieces:
+        if isinstance(article, Gap):
+            where = [f"fold-{article.index}"]
+            errors += where * article.faults
+            ratings += where * article.ratings
+            calls += where * article.call_count
+            continue
         errors += [part.anchor for part in article.parts if isinstance(part, Call | Fault) and is_fault(part)]
         ratings += [f"m{acts.index}" for acts in article.marks]
         calls += [call.anchor for call in article.calls]
     return [
-        _jump("error", "fault", "error", "e", ".call[data-outcome=error], .fault[data-tone=neg]", errors),
-        _jump("rating", "down", "rating", "r", ".msg-form:has(.margin[aria-label^=Rating])", ratings),
-        _jump("call", "threads", "tool use", "t", ".call", calls),
+        _jump(
+            "error", "fault", "error", "e", ".call[data-outcome=error], .fault[data-tone=neg], [data-to=error]", errors
+        ),
+        _jump("rating", "down", "rating", "r", ".msg-form:has(.margin[aria-label^=Rating]), [data-to=rating]", ratings),
+        _jump("call", "threads", "tool use", "t", ".call, [data-to=call]", calls),
     ]
 
 
@@ -69,9 +81,9 @@ _SHAPES = {"person": (0, 24), "goal": (0, 24), "aim": (0, 24), "missed": (0, 24)
 _GOAL_KINDS = {"achieved": "goal", "failed": "missed", "pending": "aim"}
 
 
-def thread_map(articles: Sequence[Article]) -> ThreadMap:
+def thread_map(pieces: Sequence[Piece]) -> ThreadMap:
     """The map of a thread. Above 300 marks, successful tool uses are left out so that the rest stays clickable."""
-    rows = [row for article in articles for row in _map_rows(article)]
+    rows = [row for piece in pieces for row in _map_rows(piece)]
     if len(rows) > _MAP_PICKS:
         rows = [row for row in rows if row[0] != "tool"]
     picks, y = [], 0
@@ -82,7 +94,20 @@ def thread_map(articles: Sequence[Article]) -> ThreadMap:
     return ThreadMap(max(y - 3, 1), tuple(picks))
 
 
-def _map_rows(article: Article) -> Iterator[tuple[str, int, str, str]]:
+def _map_rows(piece: Piece) -> Iterator[tuple[str, int, str, str]]:
+    return _gap_rows(piece) if isinstance(piece, Gap) else _article_rows(piece)
+
+
+def _gap_rows(gap: Gap) -> Iterator[tuple[str, int, str, str]]:
+    where = f"#fold-{gap.index}"
+    yield "gap", min(52, 8 + len(gap.covers) // 24), where, f"{counted(len(gap.covers), 'message')} not shown"
+    if gap.faults:
+        yield "fault", 6, where, f"{counted(gap.faults, 'error')} in messages not shown"
+    if gap.ratings:
+        yield "warn", 6, where, f"{counted(gap.ratings, 'rating')} in messages not shown"
+
+
+def _article_rows(article: Article) -> Iterator[tuple[str, int, str, str]]:
     """The map rows of an article in page order. Its text is one row, at the place of its first text."""
     where = f"message {article.index}"
     size = sum(len(part.text) for part in article.parts if isinstance(part, Prose))
