@@ -1,13 +1,14 @@
 """Agents: saved templates of start requests, and launching threads from them (G1 to G7)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.text import get_text_list
 
 from core import bodies, ids, paging
 from core.actor import Actor
@@ -22,6 +23,8 @@ from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, Lau
 PLACEHOLDER = re.compile(r"\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}")
 _SDK_TOOL_NAME = re.compile("client_[a-z][a-z0-9_]*")
 _PLACES = paging.Places("agents")
+_NAMED = 5
+"""How many names an error tells."""
 
 
 def agent_for(actor: Actor, agent_id: str) -> Agent:
@@ -195,6 +198,14 @@ def _parsed(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "request_template": _template(values["request_template"])}
 
 
+class Undeclared(InvalidRequest):
+    """A template uses these names, which its variables lack."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(f"variables: {_told(names)} used in the template but not declared")
+        self.names = tuple(names)
+
+
 def _require_fitting(values: Mapping[str, Any]) -> None:
     """Raise `InvalidRequest` unless the template's placeholders are the declared names, each once.
 
@@ -205,9 +216,14 @@ def _require_fitting(values: Mapping[str, Any]) -> None:
     if len(names) != len(set(names)):
         raise InvalidRequest("variables: a name must not be listed twice")
     if missing := sorted(found - set(names)):
-        raise InvalidRequest(f"variables: the variable {missing[0]} is used in the template but not declared")
+        raise Undeclared(missing)
     if unused := sorted(set(names) - found):
-        raise InvalidRequest(f"variables: the variable {unused[0]} is declared but not used in the template")
+        raise InvalidRequest(f"variables: {_told(unused)} declared but not used in the template")
+
+
+def _told(names: Sequence[str]) -> str:
+    shown = get_text_list([*names[:_NAMED], *(["others"] if names[_NAMED:] else [])], "and")
+    return f"the variable {shown} is" if len(names) == 1 else f"the variables {shown} are"
 
 
 def _template(given: Any) -> dict[str, Any]:

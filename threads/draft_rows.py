@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile, zip_longest
 from typing import Any
 
@@ -78,6 +78,13 @@ class Rows:
     goals: tuple[GoalRow, ...] = ()
     variables_json: str = ""
 
+    def with_variables(self, names: Sequence[str]) -> "Rows":
+        """The rows with one more for each of these names, in place of the blank ones; without any as they are."""
+        if not names:
+            return self
+        rows = [row for row in self.variables if not row.is_blank]
+        return replace(self, variables=(*rows, *map(VariableRow, names))[:MOST_ROWS])
+
     def with_blanks(self, part: str = "") -> "Rows":
         """The rows with at least one blank row at the end of each part, and one more in the part `part`."""
         variables, goals = self.variables, self.goals
@@ -93,8 +100,8 @@ class Rows:
         for part, rows in self._parts():
             filled = [at for at, row in enumerate(rows, 1) if not row.is_blank]
             found |= {f"{part}.{place}": _id(part, at) for place, at in enumerate(filled)}
-            # An error about the whole list is shown at the last row.
-            found[part] = _id(part, len(rows))
+            # An error about the whole list is shown at the last row that counts.
+            found[part] = _id(part, filled[-1] if filled else len(rows))
             if part == "variables" and self.variables_json.strip():
                 behind = range(len(filled), len(filled) + MOST_ROWS)
                 found |= {f"{part}.{place}": "variables_json" for place in behind}

@@ -129,7 +129,8 @@ def _form(
 ) -> HttpResponse:
     """The form with the typed content, an added row if requested, and each error next to its field."""
     typed, added = draft.fields, request.POST.get("add", "")
-    rows = draft.rows.with_blanks(added)
+    missing = problem.names if isinstance(problem, agents.Undeclared) else ()
+    rows = draft.rows.with_variables(missing).with_blanks(added)
     places = rows.places()
     names = drafting.TYPED_AS | places | ({} if typed["messages"].strip() else {"messages": "text"})
     errors = forms.reasons(problem, (*drafting.FIELDS, *places), otherwise="form", names=names) if problem else {}
