@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.rights import require_author, require_member
 from catalogue.models import SHARED, Accessibility, Skill, SkillSubscription, SkillVersion
-from catalogue.wire import (
+from catalogue.wire_skills import (
     SkillIn,
     SkillOut,
     SkillPatch,

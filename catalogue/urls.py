@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from catalogue import pages, pages_compliance, pages_importing, pages_tools, pages_trying, pages_worlds
+from catalogue import pages_compliance, pages_importing, pages_skills, pages_tools, pages_trying, pages_worlds
 
 app_name = "catalogue"
 urlpatterns = [
@@ -14,17 +14,17 @@ urlpatterns = [
     path("catalogue/tools/<str:qualified_name>/delete/", pages_tools.delete, name="tool_delete"),
     path("catalogue/tools/<str:qualified_name>/export/", pages_tools.export, name="tool_export"),
     path("catalogue/tools/<str:qualified_name>/try/", pages_trying.try_it, name="tool_try"),
-    path("skills/", pages.skill_list, name="skills"),
-    path("skills/new/", pages.new, name="skill_new"),
-    path("skills/<str:skill_id>/", pages.detail, name="skill"),
-    path("skills/<str:skill_id>/compare/", pages.compare, name="skill_compare"),
-    path("skills/<str:skill_id>/write/", pages.write, name="skill_write"),
-    path("skills/<str:skill_id>/change/", pages.change, name="skill_change"),
-    path("skills/<str:skill_id>/subscribe/", pages.subscribe, name="skill_subscribe"),
-    path("skills/<str:skill_id>/pin/", pages.pin, name="skill_pin"),
-    path("skills/<str:skill_id>/delete/", pages.delete, name="skill_delete"),
-    path("skills/<str:skill_id>/versions/<str:version>/edit/", pages.edit, name="version_edit"),
-    path("skills/<str:skill_id>/versions/<str:version>/delete/", pages.delete_version, name="version_delete"),
+    path("skills/", pages_skills.skill_list, name="skills"),
+    path("skills/new/", pages_skills.new, name="skill_new"),
+    path("skills/<str:skill_id>/", pages_skills.detail, name="skill"),
+    path("skills/<str:skill_id>/compare/", pages_skills.compare, name="skill_compare"),
+    path("skills/<str:skill_id>/write/", pages_skills.write, name="skill_write"),
+    path("skills/<str:skill_id>/change/", pages_skills.change, name="skill_change"),
+    path("skills/<str:skill_id>/subscribe/", pages_skills.subscribe, name="skill_subscribe"),
+    path("skills/<str:skill_id>/pin/", pages_skills.pin, name="skill_pin"),
+    path("skills/<str:skill_id>/delete/", pages_skills.delete, name="skill_delete"),
+    path("skills/<str:skill_id>/versions/<str:version>/edit/", pages_skills.edit, name="version_edit"),
+    path("skills/<str:skill_id>/versions/<str:version>/delete/", pages_skills.delete_version, name="version_delete"),
     path("catalogue/compliance/", pages_compliance.compliance, name="compliance"),
     path("catalogue/worlds/", pages_worlds.worlds, name="worlds"),
     path("catalogue/worlds/new/", pages_worlds.new, name="world_new"),

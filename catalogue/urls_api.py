@@ -2,18 +2,18 @@
 
 from django.urls import path
 
-from catalogue import api, api_calls, api_compliance, api_connections, api_tools, api_worlds
+from catalogue import api_calls, api_compliance, api_connections, api_skills, api_tools, api_worlds
 
 urlpatterns = [
-    path("skills", api.Skills.as_view()),
-    path("skills/create", api.Create.as_view()),
-    path("skills/tags", api.Tags.as_view()),
-    path("skills/name/<path:name>", api.ByName.as_view()),
-    path("skills/id/<str:skill_id>", api.OneSkill.as_view()),
-    path("skills/id/<str:skill_id>/summary", api.Summary.as_view()),
-    path("skills/id/<str:skill_id>/versions", api.Versions.as_view()),
-    path("skills/id/<str:skill_id>/versions/<str:version>", api.OneVersion.as_view()),
-    path("skills/id/<str:skill_id>/subscribe", api.Subscription.as_view()),
+    path("skills", api_skills.Skills.as_view()),
+    path("skills/create", api_skills.Create.as_view()),
+    path("skills/tags", api_skills.Tags.as_view()),
+    path("skills/name/<path:name>", api_skills.ByName.as_view()),
+    path("skills/id/<str:skill_id>", api_skills.OneSkill.as_view()),
+    path("skills/id/<str:skill_id>/summary", api_skills.Summary.as_view()),
+    path("skills/id/<str:skill_id>/versions", api_skills.Versions.as_view()),
+    path("skills/id/<str:skill_id>/versions/<str:version>", api_skills.OneVersion.as_view()),
+    path("skills/id/<str:skill_id>/subscribe", api_skills.Subscription.as_view()),
     path("catalogue/tools/import", api_tools.Import.as_view()),
     path("catalogue/tools", api_tools.Tools.as_view()),
     path("catalogue/tools/<str:qualified_name>", api_tools.OneTool.as_view()),

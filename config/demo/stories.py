@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from catalogue.wire import SkillIn, VersionIn
+from catalogue.wire_skills import SkillIn, VersionIn
 from catalogue.wire_tools import ImportIn, ToolPatch
 from catalogue.wire_worlds import FixtureIn, WorldCallIn, WorldIn, WorldToolsIn
 from feedback.checks.wire import CheckIn

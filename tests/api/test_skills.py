@@ -10,7 +10,7 @@ from accounts.models import Org
 from accounts.orgs import add_member
 from catalogue import skills
 from catalogue.models import Skill, SkillSubscription, SkillVersion
-from catalogue.wire import SkillPatch, VersionIn, VersionPatch
+from catalogue.wire_skills import SkillPatch, VersionIn, VersionPatch
 from core.errors import NotFound, Unauthorized
 from tests.conftest import data_of, refusal_of
 

@@ -13,7 +13,7 @@ from accounts.models import Membership
 from accounts.orgs import add_member
 from catalogue import skills
 from catalogue.models import Skill
-from catalogue.wire import SkillIn
+from catalogue.wire_skills import SkillIn
 from core import bodies
 from tests import make
 from tests.pages.dom import Node, dom, get, names, submit

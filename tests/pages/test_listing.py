@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from catalogue import skills
-from catalogue.wire import SkillIn, VersionIn
+from catalogue.wire_skills import SkillIn, VersionIn
 from core import bodies
 from tests import make
 from tests.pages.dom import get, names, queries

@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.models import Membership
 from catalogue import skills
 from catalogue.models import Skill, SkillSubscription, SkillVersion
-from catalogue.wire import SkillIn, VersionIn
+from catalogue.wire_skills import SkillIn, VersionIn
 from tests import make
 from tests.bounded import answered
 from tests.pages.dom import Node, dom, get, names, queries, submit

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from accounts.api import OrgEndpoint
 from catalogue import naming, skills
 from catalogue.models import Skill
-from catalogue.wire import (
+from catalogue.wire_skills import (
     PinVersionIn,
     SkillIn,
     SkillOut,

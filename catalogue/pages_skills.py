@@ -14,7 +14,7 @@ from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from catalogue import naming, skills
 from catalogue.models import Skill, SkillVersion
-from catalogue.wire import PinVersionIn, SkillIn, SkillPatch, VersionIn, VersionPatch
+from catalogue.wire_skills import PinVersionIn, SkillIn, SkillPatch, VersionIn, VersionPatch
 from core import bodies, differences, forms, paging
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, Unauthorized
