@@ -25,7 +25,7 @@ from core import bodies, forms, paging
 from core.actor import Actor
 from core.canonical import canonical_json, fingerprint
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, NotFound
-from core.rendering import json_html, one_line
+from core.rendering import json_html, one_line, share
 
 PAGE = 50
 LINES = 20
@@ -165,6 +165,7 @@ def _detail(
     form = form or fields.form_of(chosen.input_schema if chosen else {})
     context = {
         "world": shown,
+        "failing": share(shown.failure_profile.get("rate") or 0, 1) if shown.failure_profile else "",
         "mode": world.get_mode_display(),
         "names": names_of([shown.created_by, *(line.created_by for line in log)]),
         "tools": tools,

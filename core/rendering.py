@@ -169,7 +169,7 @@ def one_line(text: str, limit: int) -> str:
     return said if len(said) <= limit else said[: limit - 1].rstrip() + "…"
 
 
-def share(part: int, whole: int) -> str:
+def share(part: float, whole: float) -> str:
     """A share in whole percent; 0 and 100 are used only for exactly none and all."""
     percent = 100 * part / whole if whole else 0
     shown = "< 1" if 0 < percent < 0.5 else "> 99" if 99.5 <= percent < 100 else f"{percent:.0f}"

@@ -17,7 +17,7 @@ from core.errors import InvalidRequest
 from core.rendering import isolated
 from core.templatetags.ui import thousands
 from core.wire import Exact
-from feedback import labelling, undoing
+from feedback import labelling, last_action, undoing
 from feedback.deciding import RENAME, ResolvedAlready, Verb, require_ahead, verb_named
 from feedback.label_text import plain
 from feedback.models import Bulk, Reply, UserFeedback
@@ -131,7 +131,7 @@ def told_of_vain(done: Bulk) -> str:
         return ""
     added, removed = (done.arguments.get(each) or () for each in ("add", "remove"))
     deed = "unlabel" if done.verb == "label" and not added else done.verb
-    return f"Nothing was changed: {undoing.already(done.done_count, deed + 's' * (len(added or removed) > 1))}."
+    return f"Nothing was changed: {last_action.already(done.done_count, deed + 's' * (len(added or removed) > 1))}."
 
 
 def told_of_failures(done: Bulk, already: int = 0) -> str:
@@ -143,7 +143,7 @@ def told_of_failures(done: Bulk, already: int = 0) -> str:
 
 def told_of_undo(done: Bulk) -> str:
     """The message after an undo."""
-    undone = undoing.told(done.undoes or "")
+    undone = last_action.told(done.undoes or "")
     noun = undone.noun if undone else "changes to a deleted report"
     if not done.is_over:
         return f"Undoing: {noun}."

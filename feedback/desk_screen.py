@@ -22,6 +22,7 @@ from feedback import (
     finding,
     historytelling,
     labelling,
+    last_action,
     leasing,
     originals,
     quoting,
@@ -29,7 +30,6 @@ from feedback import (
     screens,
     similar,
     triage,
-    undoing,
 )
 from feedback.checks import screen as checks_screen
 from feedback.models import Bulk, UserFeedback
@@ -103,7 +103,7 @@ def page(
     rows, onward, back = _listed(actor, meant, query, parsed) if meant else ([], None, None)
     running = [each for each in bulks if not each.is_over]
     # While a bulk runs, the key for undo stops it. It must not undo what was done before it.
-    last = None if running else undoing.last_action(actor, bulks, tz=tz)
+    last = None if running else last_action.last_action(actor, bulks, tz=tz)
     if of := next((each for each in bulks if last and each.key == last.action), None):
         last = last and replace(last, unchanged=max(0, of.done_count - last.report_count))
     context: dict[str, Any] = {
@@ -448,7 +448,7 @@ def _count(actor: Actor, query: str, meant: Meaning | None) -> int | None:
     return counted(matching(actor, parse(query)).filter(org=meant.org)) if meant.org else 0
 
 
-def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[str, Any] | None:
+def _unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dict[str, Any] | None:
     """The reports that the actor's latest bulk could not change, with the reasons; None after any later action."""
     latest = _latest(bulks, last)
     if latest is None or not latest.failed_count:
@@ -465,20 +465,20 @@ def _unsettled(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> dict[s
     }
 
 
-def _undone(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:
+def _undone(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
     """The actor's latest undo, until their next action; the action before it must not be shown as new."""
     latest = _latest(bulks, last)
     return latest if latest is not None and latest.undoes and latest.state == Bulk.State.DONE else None
 
 
-def _vain(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:
+def _vain(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
     """The actor's latest bulk, if there is nothing in it to undo: it changed no report, or renamed a label."""
     latest = _latest(bulks, last)
     is_last = latest is not None and last is not None and last.action == latest.key
     return None if latest is None or latest.undoes or is_last else latest
 
 
-def _latest(bulks: Sequence[Bulk], last: undoing.LastAction | None) -> Bulk | None:
+def _latest(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
     """The actor's latest bulk, if it has ended and the actor did nothing since."""
     latest = bulks[-1] if bulks else None
     if latest is None or not latest.finished_at or (last is not None and last.at > latest.finished_at):

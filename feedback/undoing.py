@@ -1,23 +1,18 @@
 """Undoing one action, on one report or thousands, and reporting what could not be undone."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.text import Truncator
 
-from accounts.models import User
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
-from core.prepared import Prepared, PreparedRow, together
-from core.rendering import isolated
-from core.templatetags.ui import thousands
-from feedback import following, historytelling, labelling, projecting, triage
+from core.prepared import Prepared
+from feedback import following, labelling, projecting, triage
 from feedback.deciding import (
     AGAIN,
     FOLLOW,
@@ -31,40 +26,11 @@ from feedback.deciding import (
     spelled,
 )
 from feedback.label_text import LABELS_LENGTH, beyond, changed
-from feedback.models import Bulk, Check, TriageChange, UserFeedback
-from feedback.taxonomy import Outcome
+from feedback.models import Bulk, TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
 """How long an action can be undone."""
-_DEEDS = {
-    "label": ("Labelled {it} {how}", "on {it}", "label {how}"),
-    "labels": ("Labelled {it} {how}", "on {it}", "labels {how}"),
-    "new label": ("New label {how} on {it}", "on {it}", "new label {how}"),
-    "new labels": ("New labels {how} on {it}", "on {it}", "new labels {how}"),
-    "unlabel": ("Removed {how} from {it}", "from {it}", "removal of {how}"),
-    "unlabels": ("Removed {how} from {it}", "from {it}", "removal of {how}"),
-    "note": ("Saved note on {it}", "on {it}", "note"),
-    "own": ("Assigned {it} to {how}", "of {it}", "assignment to {how}"),
-    "take": ("Claimed {it}", "of {it}", "claim"),
-    "let go": ("Released {it}", "of {it}", "release"),
-    "resolve": ("Resolved {it}{how}", "of {it}", "resolution"),
-    "outcome": ("Changed the outcome of {it} to {how}", "of {it}", "outcome"),
-    "reopen": ("Reopened {it}", "of {it}", "reopening"),
-    "duplicate": ("Marked {it} as duplicate of \u201c{how}\u201d", "on {it}", "duplicate mark"),
-    "snooze": ("Snoozed {it} {how}", "of {it}", "snooze"),
-    "wake": ("Woke {it}", "of {it}", "waking"),
-    "reply": ("Replied to {it}", "to {it}", "reply"),
-    "update": ("Changed {it}", "of {it}", "change"),
-}
-"""Each action as a sentence, and the end and the beginning of a noun for messages like `Undone: ...`."""
-_ALREADY = {
-    **dict.fromkeys(("label", "new label"), "had it already"),
-    **dict.fromkeys(("labels", "new labels"), "had them already"),
-    "unlabel": "did not have it",
-    "unlabels": "did not have them",
-}
-"""What is said of reports that were as an action wants them; of other actions, `were so already`."""
-_FINAL = {
+FINAL = {
     AGAIN: "A report that was reported again stays due. Snooze it again instead.",
     RETRACT: "A retracted report cannot be restored.",
     RENAME.name: "To undo a renaming, rename the label back. A merge cannot be undone.",
@@ -74,234 +40,6 @@ _WHOLE = frozenset({"resolved", "outcome", "public_status", "public_reply"})
 """If one of these columns was changed since, nothing of its change is undone."""
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id", "replied_at"})
 _BY_CONTENT = frozenset({"admin_label", "duplicate_of_id"})
-
-
-@dataclass(frozen=True, slots=True)
-class LastAction:
-    """The latest action that somebody can still undo: what it was, number of reports, the notes of one, when."""
-
-    action: str
-    deed: str
-    report_count: int
-    subject: str
-    at: datetime
-    how: str = ""
-    """The labels that it added or removed, the new owner, until when it snoozed, the outcome, or how the original's
-    notes begin; empty for other actions.
-    """
-    has_note: bool = False
-    """Whether it also saved a note that was typed; not for an action that is only a note."""
-    place: str = ""
-    """The title of its thread, for one without notes."""
-    feedback_id: str = ""
-    """The only report that it changed, else the last one."""
-    failing: int = 0
-    """How many of the reports that it resolved as fixed have a failing check now."""
-    unchanged: int = 0
-    """How many of the chosen reports were so already."""
-    ended: datetime | None = None
-    """When it ended, if it was a bulk."""
-
-    @property
-    def until(self) -> datetime:
-        """Until when it can be undone."""
-        return max(self.at, self.ended or self.at) + WINDOW
-
-    @property
-    def action_id(self) -> str:
-        """The public id."""
-        return ids.ACTION + self.action
-
-    @property
-    def words(self) -> str:
-        """The action for people: `Resolved “Called me Sophia”`, `Resolved 9 reports`."""
-        said = _DEEDS[self.deed][0].format(it=self._it, how=isolated(self.how))
-        return "".join(
-            (
-                said,
-                " and saved the note" if self.has_note else "",
-                f" ({already(self.unchanged, self.deed)})" if self.unchanged else "",
-            )
-        )
-
-    @property
-    def warning(self) -> str:
-        """What is wrong with it; empty if nothing is: `its check fails`, `the checks of 2 fail`."""
-        if self.report_count == 1 and self.failing:
-            return "its check fails"
-        many = f"the checks of {thousands(self.failing)} fail" if self.failing > 1 else "the check of 1 fails"
-        return many if self.failing else ""
-
-    @property
-    def noun(self) -> str:
-        """The action as a noun: `resolution of “Called me Sophia”`."""
-        said = f"{self.short} {_DEEDS[self.deed][1].format(it=self._it)}"
-        return f"{said} and its note" if self.has_note else said
-
-    @property
-    def short(self) -> str:
-        """The action as a noun without its subject, for a button: `resolution`."""
-        return _DEEDS[self.deed][2].format(how=isolated(self.how))
-
-    @property
-    def _it(self) -> str:
-        if self.report_count > 1:
-            return f"{thousands(self.report_count)} reports"
-        if self.subject:
-            return _quoted(self.subject)
-        return f"a report on {_quoted(self.place)}" if self.place else "a report without notes"
-
-    @property
-    def minutes(self) -> int:
-        """How many more minutes it can be undone."""
-        return max(0, int((self.until - timezone.now()).total_seconds() // 60))
-
-
-def already(count: int, deed: str) -> str:
-    """What is said of reports that were as an action wanted them: `25 had it already`."""
-    said = _ALREADY.get(deed, "were so already")
-    return f"{thousands(count)} {said.replace('were', 'was') if count == 1 else said}"
-
-
-def _quoted(text: str) -> str:
-    said = text if len(text) <= 60 else f"{text[:59].rstrip()}…"
-    return f"\u201c{isolated(said)}\u201d"
-
-
-def last_action(actor: Actor, bulks: Sequence[Bulk] = (), *, tz: tzinfo = UTC) -> LastAction | None:
-    """What `z` would undo: the actor's latest action inside the window that was not undone, or not completely.
-
-    `bulks` are those of the actor that run or ended inside the window, oldest first (`bulk.shown`). An action whose
-    undo was stopped is offered again. One whose undo is finished is not, even if nothing could be changed: `z` moves on
-    to the one before. Times are shown in `tz`.
-    """
-    begin = timezone.now() - WINDOW
-    found = _undoable(actor.user_id, begin, bulks).first() if bulks else _LATEST.first(actor.user_id, begin)
-    return _told(found, tz)
-
-
-def _undoable(user_id: int, begin: datetime, bulks: Sequence[Bulk] = ()) -> QuerySet[TriageChange]:
-    """The last change of what can be undone; the window of a bulk begins with its end."""
-    ended = {each.key: each.created for each in bulks if each.finished_at and each.finished_at > begin}
-    undos = {each.undoes: each for each in bulks if each.undoes}
-    stopped = [(of, each) for of, each in undos.items() if each.state == Bulk.State.CANCELLED]
-    unfinished = [of for of, each in stopped if each.dealt_with < each.total]
-    tried = [of for of, each in undos.items() if each.state == Bulk.State.DONE]
-    undone = TriageChange.objects.filter(undoes=OuterRef("action"))
-    # The time bounds the search; without it, an admin's whole history would be read.
-    is_recent = Q(at__gt=min([begin, *ended.values()])) & (Q(at__gt=begin) | Q(action__in=ended))
-    return (
-        TriageChange.objects.filter(is_recent, actor=user_id, undoes__isnull=True)
-        .exclude(Exists(undone) & ~Q(action__in=unfinished))
-        .exclude(action__in=tried)
-        .exclude(verb__in=(FOLLOW, *_FINAL))
-        .order_by("-id")[:1]
-    )
-
-
-_LATEST = PreparedRow(_undoable, TriageChange, int, datetime)
-
-
-def told(action: str) -> LastAction | None:
-    """An action in words, also after it was undone; None if all its reports are deleted."""
-    return _told(changes_of(action).exclude(verb=FOLLOW).last(), UTC)
-
-
-def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
-    """The action that this is the last change of. The change stands for all others of the action."""
-    if change is None:
-        return None
-    # Not joined to the change: until its statistics know the newest ones, PostgreSQL would read all reports for it.
-    report, extent, end = together(
-        (_SUBJECT, (change.feedback_id,)), (_EXTENT, (change.action,)), (_END, (change.action,))
-    )
-    if not report:
-        return None
-    [(key, notes, title)], [(began, report_count, note_count)] = report, extent
-    deed, how = _deed(change, began, tz)
-    return LastAction(
-        action=change.action,
-        deed=deed,
-        report_count=report_count,
-        subject=notes or "",
-        at=change.at,
-        how=how,
-        has_note=change.verb != "note" and note_count > 0,
-        place=title or "",
-        feedback_id=ids.FEEDBACK + key,
-        failing=_failing(change),
-        ended=end[0][0] if end else None,
-    )
-
-
-_SUBJECT = Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list("key", "notes", "thread__title"), int)
-_END = Prepared(lambda action: Bulk.objects.filter(key=action).values_list("finished_at"), str)
-
-
-def _extent(action: str) -> QuerySet[TriageChange, Any]:
-    """When an action began, and how many reports it changed and notes it wrote."""
-    figures = {"began": Min("at"), "reports": Count("feedback", distinct=True)}
-    rows = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by()
-    found = rows.values("action").annotate(**figures, notes=Count("pk", filter=Q(verb="note")))
-    return found.values_list(*figures, "notes")
-
-
-_EXTENT = Prepared(_extent, str)
-
-
-def _failing(change: TriageChange) -> int:
-    """The reports with a failing check whose outcome the action of this change made fixed."""
-    if change.after.get("outcome") != Outcome.FIXED:
-        return 0
-    resolved = TriageChange.objects.filter(action=change.action, verb__in=("resolve", "outcome")).values("feedback")
-    return Check.objects.filter(state=Check.State.FAILING, dropped_at=None, feedback__in=resolved).count()
-
-
-def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:
-    """The key in `_DEEDS`, and the labels, owner, time, outcome or original of a change; the key of `own` depends on
-    the new owner.
-    """
-    if change.verb == "label":
-        return _labelled(change, began)
-    if change.verb == "snooze":
-        return "snooze", historytelling.until(change.after.get("snoozed_until") or True, tz)
-    if change.verb == "outcome":
-        return "outcome", Outcome(change.after["outcome"]).label.lower()
-    if change.verb == "duplicate":
-        return "duplicate", _beginning_of(change.after.get("duplicate_of_id"))
-    if change.verb == "resolve":
-        said = Outcome(change.after.get("outcome") or Outcome.NOTED).label.lower()
-        return "resolve", "" if said == "noted" else f" as {said.removeprefix('as ')}"
-    if change.verb != "own":
-        return change.verb, ""
-    owner = change.after.get("owner_id")
-    if owner in (None, change.actor_id):
-        return ("take" if owner else "let go"), ""
-    found = User.objects.filter(pk=owner).first()
-    return "own", found.display_name if found else "somebody"
-
-
-def _beginning_of(report_pk: int | None) -> str:
-    """How the notes of a report begin; without notes the title of its thread."""
-    found = UserFeedback.objects.filter(pk=report_pk or 0).values_list("notes", "thread__title", "key").first()
-    if found is None:
-        return "a deleted report"
-    notes, title, key = found
-    return Truncator(" ".join((notes or title or ids.FEEDBACK + key).split())).chars(40)
-
-
-def _labelled(change: TriageChange, began: datetime) -> tuple[str, str]:
-    names, deed = _less(change.after, change.before), "label"
-    if not names:
-        names, deed = _less(change.before, change.after), "unlabel"
-    elif len(labelling.made_since(names, began)) == len(names):
-        deed = "new label"
-    return deed + "s" * (len(names) > 1), ", ".join(names)
-
-
-def _less(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """The labels of one side of a change that the other side does not have."""
-    return beyond(one.get("admin_label"), other.get("admin_label"))
 
 
 def only_report(action: str) -> str | None:
@@ -323,8 +61,8 @@ def require_undoable(actor: Actor, action: str) -> None:
         raise NotFound("There is no such action.")
     if max(last.at, _end_of(action) or last.at) < timezone.now() - WINDOW:
         raise Conflict("This action is more than 30 minutes old and can no longer be undone.")
-    if last.verb in _FINAL:
-        raise Conflict(_FINAL[last.verb])
+    if last.verb in FINAL:
+        raise Conflict(FINAL[last.verb])
     if last.undoes is not None:
         raise Conflict("This action is itself an undo. Repeat the original action instead.")
     if Bulk.objects.filter(undoes=action, state__in=Bulk.OPEN).exists():
@@ -335,8 +73,12 @@ def require_undoable(actor: Actor, action: str) -> None:
 
 def _end_of(action: str) -> datetime | None:
     """When a bulk ended; None for any other action."""
-    found = _END.first(action)
+    found = ENDED.first(action)
     return found[0] if found else None
+
+
+ENDED = Prepared(lambda action: Bulk.objects.filter(key=action).values_list("finished_at"), str)
+"""When the bulk with a key ended: one row, none if it is no bulk."""
 
 
 def left_of(action: str) -> QuerySet[TriageChange]:
@@ -386,7 +128,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
         if root in (report.pk, subject["duplicate_of_id"]):
             stay, decision = sorted(change.after), {}
     triage.apply(actor, subject, UNDO, decision, action=action, undoes=change.action)
-    if labels := _less(change.after, change.before):
+    if labels := labels_beyond(change.after, change.before):
         began = changes_of(change.action).values_list("at", flat=True)[0]
         labelling.forget(labels, by=change.actor_id, since=began)
     return [column for column in stay if column not in _HISTORY_ONLY]
@@ -397,6 +139,11 @@ def changes_of(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
     return TriageChange.objects.filter(action=action, pk__gt=after).select_related("feedback").order_by("id")
 
 
+def labels_beyond(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The labels of one side of a change that the other side does not have."""
+    return beyond(one.get("admin_label"), other.get("admin_label"))
+
+
 def columns_line(columns: Iterable[str]) -> str:
     """The names of columns, for people."""
     return ", ".join(column.removesuffix("_id").replace("admin_", "").replace("_", " ") for column in columns)
@@ -404,7 +151,9 @@ def columns_line(columns: Iterable[str]) -> str:
 
 def _without_its_labels(admin_label: str | None, change: TriageChange) -> str | None:
     """The labels without what a change did to them; what others added or removed since is kept."""
-    labels = changed(admin_label, add=_less(change.before, change.after), remove=_less(change.after, change.before))
+    labels = changed(
+        admin_label, add=labels_beyond(change.before, change.after), remove=labels_beyond(change.after, change.before)
+    )
     return admin_label if len(labels) > LABELS_LENGTH else labels or None
 
 

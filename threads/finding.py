@@ -319,7 +319,7 @@ VIEWS = {
     "tool_pending": "status:tool_pending",
     "failed": "status:failed",
     "goals_failed": "status:goals_failed",
-    "rated_badly": "sentiment:negative",
+    "rated_negative": "sentiment:negative",
     "private": "is:private",
     "forks": "is:fork",
 }

@@ -13,7 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from feedback import bulk, deciding, labelling, projecting, saved_views, triage, undoing
+from feedback import bulk, deciding, labelling, last_action, projecting, saved_views, triage, undoing
 from feedback.models import Bulk, Label, Labelled, Reply, SavedView, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
@@ -665,7 +665,7 @@ def test_a_bulk_can_be_undone_for_half_an_hour_from_its_end(act, admin, who, rep
         while bulk._advance_chunk(who.admin.actor, row.pk):
             pass
     with time_machine.travel(timezone.now() + timedelta(minutes=40), tick=True):
-        last = undoing.last_action(who.admin.actor, bulk.shown(who.admin.actor))
+        last = last_action.last_action(who.admin.actor, bulk.shown(who.admin.actor))
         assert last is not None and last.action_id == begun["action_id"] and last.minutes == 9
         monkeypatch.setattr(bulk, "AT_ONCE", 200)
         assert undone(admin, begun["action_id"])["done_count"] == 1

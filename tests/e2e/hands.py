@@ -64,7 +64,7 @@ class Mouse:
 
     def rate(self, words: str) -> None:
         self.page.locator("#m1").hover()
-        self.page.click("#acts-1 a[title*=bad]")
+        self.page.click("#acts-1 a[title*=negative]")
         self._send(words)
 
     def change_rating(self, words: str) -> None:
@@ -144,7 +144,7 @@ class Keys(Mouse):
 
     def rate(self, words: str) -> None:
         self.press("k", "j")
-        press_until(self.page, "Tab", "#acts-1 a[title*=bad]")
+        press_until(self.page, "Tab", "#acts-1 a[title*=negative]")
         self.press("Enter")
         self._send(words)
 

@@ -107,7 +107,7 @@ def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Calla
 def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """Taken back as the one thing that it was; what could not be done is told row by row; and it can be stopped."""
     heddle = empty
-    complaints(heddle, 250, "Crowd")
+    complaints(heddle, 250, "Throng")
     visitor = visit("admin")
     page = visitor.page
     page.goto("/feedback/?q=is:open")
@@ -130,7 +130,7 @@ def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Ca
     expect(page.locator("#triage h2").first).to_contain_text("unclaimed")
     expect(page.locator(".rep:not([data-resolved])")).to_have_count(40)
 
-    page.goto("/feedback/?q=Crowd")
+    page.goto("/feedback/?q=Throng")
     page.locator(".rep input").first.check()
     page.keyboard.press("e")
     expect(page.locator(".rep[data-resolved]")).to_have_count(1)  # the answer is here; the count may come before it

@@ -51,7 +51,7 @@ def test_sign_in_open_a_thread_find_what_went_wrong_and_rate_it(heddle: Heddle, 
 
     page.keyboard.press("k")
     page.keyboard.press("j")
-    press_until(page, "Tab", "#acts-3 a[title*=bad]")
+    press_until(page, "Tab", "#acts-3 a[title*=negative]")
     expect(page.locator("#acts-3")).to_have_css("opacity", "1")
     page.keyboard.press("Enter")
     expect(page.locator("#notes-3")).to_be_focused()
@@ -228,7 +228,7 @@ def test_keys_act_at_the_turn_in_view_and_say_where_they_have_nothing_to_do(
     page.keyboard.press("-")
     expect(page.locator("#notes-3")).to_be_focused()
     page.keyboard.press("Escape")
-    expect(page.locator("#acts-3 a[title*=bad]")).to_be_focused()
+    expect(page.locator("#acts-3 a[title*=negative]")).to_be_focused()
     look_at("#m4")
     before = page.evaluate("scrollY")
     page.keyboard.press("+")

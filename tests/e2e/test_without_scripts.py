@@ -27,7 +27,7 @@ def test_a_reader_signs_in_reads_rates_writes_stops_and_forks(heddle: Heddle, vi
     page.go_back()
 
     page.locator("#m1").hover()
-    page.click("#acts-3 a[title*=bad]")
+    page.click("#acts-3 a[title*=negative]")
     expect(page.locator("h1")).to_have_text("Rate message 3")
     page.check("[value=slow]")
     page.fill("#notes-3", "Rated without a script")

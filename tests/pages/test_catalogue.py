@@ -140,7 +140,7 @@ def test_c13_c49_tools_stand_by_server_and_are_found_by_every_word(browser_of, p
     page = get(alice, "/catalogue/")
     assert page.one("a", data_key="g c")["aria-current"] == "page"
     bands = [band.words for band in page.all("th", scope="rowgroup")]
-    assert bands == ["bikes", "demo built in, read-only", "heddle built in, read-only", "parking"]
+    assert bands == ["bikes", "demo built in, to try calls with", "heddle built in, read-only", "parking"]
     assert names(get(alice, "/catalogue/?q=WHEEL")) == ["fix"]
     assert names(get(alice, "/catalogue/?q=bikes+ride")) == ["look_up"]
     assert names(get(alice, "/catalogue/?q=server:parking")) == ["park"]

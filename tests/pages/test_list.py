@@ -274,7 +274,7 @@ def test_views_filter_and_keep_the_search(browser_of: Browser, who: People) -> N
     assert found["Answering"] == ["Busy"]
     assert found["Tool pending"] == ["Ask"]
     assert found["Goals failed"] == ["Aim"]
-    assert found["Failed"] == found["Rated badly"] == []
+    assert found["Failed"] == found["Rated negative"] == []
     assert found["Private"] == ["mine", "Busy", "Aim", "Ask"]
     assert found["Forks"] == ["mine"]
 
@@ -308,9 +308,9 @@ def test_the_views_that_a_line_is_narrowed_to_are_marked(
     many(who.alice, 1)
     views = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("nav", class_="views").all("a")
     assert [view.words for view in views if view.get("aria-current")] == marked
-    chosen = next(view for view in views if view.words == "Rated badly")["href"]
+    chosen = next(view for view in views if view.words == "Rated negative")["href"]
     there = get(browser_of("alice"), f"/threads/{chosen}")
-    assert there.one("nav", class_="views").one(aria_current="true").words == "Rated badly"
+    assert there.one("nav", class_="views").one(aria_current="true").words == "Rated negative"
 
 
 def test_an_address_of_a_view_beside_the_line_finds_the_same(browser_of: Browser, who: People) -> None:

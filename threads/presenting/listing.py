@@ -178,7 +178,7 @@ VIEW_WORDS = {
     "tool_pending": "Tool pending",
     "failed": "Failed",
     "goals_failed": "Goals failed",
-    "rated_badly": "Rated badly",
+    "rated_negative": "Rated negative",
     "private": "Private",
     "forks": "Forks",
 }
