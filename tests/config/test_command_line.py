@@ -89,6 +89,16 @@ def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, por
     assert said == "CommandError: DATABASE_URL: the database does not respond: unable to open database file"
 
 
+def test_sqlite_may_be_elsewhere_by_its_url(tmp_path):
+    """With all that Heddle's own backend adds: `healthy` asks as `/readyz` does."""
+    ours = ("HEDDLE_", "DATABASE_URL", "REDIS_URL", "PORT")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    env |= {"HEDDLE_DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/elsewhere.sqlite3"}
+    for command in ("migrate", "healthy"):
+        subprocess.run([sys.executable, "manage.py", command], cwd=ROOT, env=env, check=True, capture_output=True)
+    assert {path.name for path in tmp_path.glob("*.sqlite3")} == {"elsewhere.sqlite3"}
+
+
 def test_a_database_that_is_not_there_is_told_by_what_the_server_of_it_says(tmp_path):
     """And immediately: a pool would try for ten seconds, and report only that it got no connection."""
     started = time.monotonic()

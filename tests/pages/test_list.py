@@ -437,7 +437,7 @@ def test_ratings_find_what_the_reader_may_see_of_them(
 ) -> None:
     """A reader is told of their own ratings alone, an admin of everybody's: the list says no more than its rows."""
     client = browser_of(name)
-    assert set(titles(get(client, "/threads/?view=rated_badly"))) == found
+    assert set(titles(get(client, "/threads/?view=rated_negative"))) == found
     assert found <= set(titles(get(client, "/threads/?q=has:feedback")))
 
 
