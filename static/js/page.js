@@ -48,7 +48,7 @@ on("click", ({ target }) => {
 	setTimeout(() => delete button.dataset.done, 1e3);
 });
 
-document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000`;
+document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
 // Worded as core.rendering.ago.
 setInterval(() => {
@@ -56,8 +56,7 @@ setInterval(() => {
 		const [, just, shown, past] = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/.exec(time.textContent) ?? [];
 		const passed = (Date.now() - Date.parse(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
 		if (!shown || passed >= 43200) continue;
-		const long = passed < 60 ? `${~~passed} min` : passed < 1440 ? `${~~(passed / 60)} h` : `${~~(passed / 1440)} d`;
-		const words = passed < 1 ? "now" : long;
+		const words = passed < 1 ? "now" : passed < 60 ? `${~~passed} min` : passed < 1440 ? `${~~(passed / 60)} h` : `${~~(passed / 1440)} d`;
 		time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
 	}
 }, 3e4);
