@@ -45,6 +45,11 @@ urlpatterns = [
     path("settings/webhooks/<str:webhook_id>/test/", webhooks.test, name="webhook_test"),
     path("settings/webhooks/<str:webhook_id>/delete/", webhooks.delete, name="webhook_delete"),
     path(
+        "settings/webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/",
+        webhooks.delivery,
+        name="webhook_delivery",
+    ),
+    path(
         "settings/webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/replay/",
         webhooks.replay,
         name="webhook_replay",

@@ -58,5 +58,6 @@ urlpatterns = [
     path("webhooks/<str:webhook_id>/rotate-secret", webhooks.RotateSecret.as_view()),
     path("webhooks/<str:webhook_id>/test", webhooks.Test.as_view()),
     path("webhooks/<str:webhook_id>/deliveries", webhooks.Deliveries.as_view()),
+    path("webhooks/<str:webhook_id>/deliveries/<str:delivery_id>", webhooks.OneDelivery.as_view()),
     path("webhooks/<str:webhook_id>/deliveries/<str:delivery_id>/replay", webhooks.Replay.as_view()),
 ]

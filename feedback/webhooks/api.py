@@ -15,6 +15,7 @@ from feedback.webhooks.wire import (
     DeliveryOut,
     DeliveryPageOut,
     RotateIn,
+    SentDeliveryOut,
     WebhookIn,
     WebhookOut,
     WebhookPageOut,
@@ -94,6 +95,12 @@ class Deliveries(WebhookDoor):
         webhook = self.webhook()
         limit = paging.limit_of(self.query("limit"))
         return record(deliveries.listed(webhook, limit=limit, page_token=self.query("page_token")))
+
+
+class OneDelivery(WebhookDoor):
+    @describe(gives=SentDeliveryOut, summary="Get a delivery with the message that was sent")
+    def get(self, request: Request, webhook_id: str, delivery_id: str) -> HttpResponse:
+        return record(deliveries.sent(self.actor, deliveries.delivery_for(self.webhook(), delivery_id)))
 
 
 class Replay(WebhookDoor):

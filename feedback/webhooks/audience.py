@@ -5,7 +5,7 @@ from accounts.authentication import actor_of_user
 from accounts.rights import Audience, Right, audience_of
 from core.actor import Actor
 from core.errors import Unauthorized
-from feedback.models.webhook import WebhookEndpoint, WebhookEvent
+from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks.events import EVENTS, REPLIED
 from threads.access import may
 
@@ -52,3 +52,11 @@ def audience_for(endpoint: WebhookEndpoint, event: WebhookEvent) -> Audience | N
         return found
     is_theirs = event.name == REPLIED or not event.is_triage
     return found if is_theirs and may(actor_of_user(endpoint.owner), report.thread, Right.READ) else None
+
+
+def may_be_told(delivery: WebhookDelivery) -> bool:
+    """Whether the webhook's owner may receive this message now; one without an event is a test or a retraction."""
+    if delivery.event is None:
+        return True
+    found = audience_for(delivery.endpoint, delivery.event)
+    return found is Audience.TRIAGE or found == delivery.audience

@@ -7,11 +7,12 @@ from django.utils import timezone
 
 from accounts.rights import Audience
 from core import ids, jobs, paging
+from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from feedback.webhooks import endpoints, outbox
+from feedback.webhooks import audience, endpoints, outbox, sending
 from feedback.webhooks.events import TEST, TestData, ToldTest
-from feedback.webhooks.wire import AttemptOut, DeliveryOut, DeliveryPageOut
+from feedback.webhooks.wire import AttemptOut, DeliveryOut, DeliveryPageOut, SentDeliveryOut
 
 _PLACES = paging.Places("deliveries")
 _UNKNOWN = "This webhook has no such delivery."
@@ -27,8 +28,8 @@ def listed(endpoint: WebhookEndpoint, *, limit: int, page_token: str | None) -> 
 
 def delivery_for(endpoint: WebhookEndpoint, delivery_id: str) -> WebhookDelivery:
     """One delivery of a webhook; raises `NotFound`."""
-    rows = WebhookDelivery.objects.filter(endpoint=endpoint, key=ids.key_of(delivery_id, ids.DELIVERY) or "")
-    found = rows.first()
+    rows = WebhookDelivery.objects.select_related("endpoint__owner", "event__report__thread")
+    found = rows.filter(endpoint=endpoint, key=ids.key_of(delivery_id, ids.DELIVERY) or "").first()
     if found is None:
         raise NotFound(_UNKNOWN)
     return found
@@ -82,6 +83,16 @@ def out(delivery: WebhookDelivery) -> DeliveryOut:
         created=delivery.created,
         next_attempt_at=delivery.next_at if delivery.state == State.PENDING else None,
         attempts=[_attempt(each) for each in delivery.attempts.all()],
+    )
+
+
+def sent(actor: Actor, delivery: WebhookDelivery) -> SentDeliveryOut:
+    """A delivery with its message, as far as the actor may read that now: what was told once may be private since."""
+    is_readable = actor.is_admin or audience.may_be_told(delivery)
+    return SentDeliveryOut(
+        **out(delivery).model_dump(),
+        headers=sending.SAME_HEADERS | {"webhook-id": delivery.message_id},
+        body=delivery.body if is_readable else None,
     )
 
 

@@ -1,5 +1,6 @@
 """The webhook pages of the settings. They use the same functions as the REST routes."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from accounts.pages import required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest
+from core.rendering import json_html
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints, signing
 from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_any_audience
@@ -189,13 +191,30 @@ def test(request: HttpRequest, webhook_id: str) -> HttpResponse:
 
 
 @signed_in
+@require_GET
+def delivery(request: HttpRequest, webhook_id: str, delivery_id: str) -> HttpResponse:
+    """One delivery: the message, its attempts and what was answered."""
+    actor = page_actor(request)
+    endpoint = endpoints.endpoint_for(actor, webhook_id)
+    item = deliveries.sent(actor, deliveries.delivery_for(endpoint, delivery_id))
+    is_due = item.next_attempt_at is not None and item.next_attempt_at <= timezone.now()
+    context = {
+        "endpoint": endpoint,
+        "item": item,
+        "body_html": "" if item.body is None else json_html(json.loads(item.body)),
+        "is_awaited": endpoint.is_enabled and is_due,
+    }
+    return render(request, "webhooks/delivery.html", context)
+
+
+@signed_in
 @require_POST
 def replay(request: HttpRequest, webhook_id: str, delivery_id: str) -> HttpResponse:
     """Send a message again."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     deliveries.replay(endpoint, deliveries.delivery_for(endpoint, delivery_id))
-    notes.success(request, "Sent again. Reload the page to see the result.")
-    return redirect("feedback:webhook", webhook_id)
+    notes.success(request, "Queued again. Its result appears below.")
+    return redirect("feedback:webhook_delivery", webhook_id, delivery_id)
 
 
 @signed_in

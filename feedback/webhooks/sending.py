@@ -18,7 +18,6 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from accounts.rights import Audience
 from core import jobs, outbound
 from core.errors import DomainError
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
@@ -27,6 +26,7 @@ from feedback.webhooks.events import RETRACTED
 
 logger = logging.getLogger("heddle.webhooks")
 State = WebhookDelivery.State
+SAME_HEADERS = {"Content-Type": "application/json", "User-Agent": f"Heddle/{settings.VERSION}"}
 KEPT_BYTES = 2048
 _GONE = 410
 _PRUNED_AT_ONCE = 1000
@@ -142,7 +142,7 @@ def _sent(delivery: WebhookDelivery) -> bool:
     if audience.audience_of_endpoint(delivery.endpoint) is None:
         disable(delivery.endpoint, "not_allowed", "Its owner may no longer receive this org's reports.")
         return False
-    if not _may_be_told(delivery):
+    if not audience.may_be_told(delivery):
         _settled(delivery, State.DROPPED)
         return True
     outcome = _attempt(delivery)
@@ -165,21 +165,9 @@ def _sent(delivery: WebhookDelivery) -> bool:
     return outcome.is_success
 
 
-def _may_be_told(delivery: WebhookDelivery) -> bool:
-    """Whether the owner may still receive the message."""
-    if delivery.event is None:
-        return True
-    found = audience.audience_for(delivery.endpoint, delivery.event)
-    return found is Audience.TRIAGE or found == delivery.audience
-
-
 def _attempt(delivery: WebhookDelivery) -> Outcome:
     at, seconds = timezone.now(), settings.HEDDLE.webhook_timeout_seconds
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": f"Heddle/{settings.VERSION}",
-        **signing.headers(delivery.endpoint, delivery.message_id, at, delivery.body),
-    }
+    headers = SAME_HEADERS | signing.headers(delivery.endpoint, delivery.message_id, at, delivery.body)
     try:
         answer = outbound.send(
             "POST",

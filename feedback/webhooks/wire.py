@@ -117,5 +117,14 @@ class DeliveryOut(Wire):
     """Oldest first."""
 
 
+class SentDeliveryOut(DeliveryOut):
+    """A delivery with what is sent."""
+
+    headers: dict[str, str]
+    """Those that every attempt sends; each adds its own `webhook-timestamp` and `webhook-signature`."""
+    body: str | None
+    """The exact body. Null if the owner of the webhook may no longer receive it."""
+
+
 class DeliveryPageOut(Page[DeliveryOut]):
     """A page of the delivery log."""

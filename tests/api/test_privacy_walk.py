@@ -5,6 +5,7 @@ every route of the URLconf; a mark in an answer, a page, a stream, a refusal, a 
 """
 
 import io
+import json
 import logging
 from datetime import date
 from http.cookies import SimpleCookie
@@ -174,13 +175,14 @@ def _webhooks(who, api, report):
     tested = data_of(api("alice").post(f"/v1/webhooks/{webhook}/test"))["delivery_id"]
     delivery = WebhookDelivery.objects.get(key=tested.removeprefix("dlv_"))
     WebhookAttempt.objects.create(delivery=delivery, milliseconds=1, status=500, error=OWN, response=OWN)
+    WebhookDelivery.objects.filter(pk=delivery.pk).update(body=json.dumps({"notes": OWN}))
     return {"webhook_id": webhook, "delivery_id": tested}
 
 
 KEPT = {("feedback.Bulk", "key"), ("feedback.SavedView", "key"), ("feedback.BulkFailure", "feedback_key"),
         ("feedback.Retraction", "key"), ("feedback.Check", "key"), ("feedback.CheckRun", "key"),
-        ("feedback.CheckBatch", "key"), ("feedback.Comment", "key")}  # fmt: skip
-"""Columns that stay as they are: keys by which the routes find something."""
+        ("feedback.CheckBatch", "key"), ("feedback.Comment", "key"), ("feedback.WebhookDelivery", "body")}  # fmt: skip
+"""Columns that stay as they are: keys by which the routes find something, and a document with a mark in it."""
 
 
 def _mark(who):
@@ -220,6 +222,8 @@ def test_the_marks_are_seen_by_those_whom_they_are_for(place, api, browser_of):
     replies = api("alice").get(f"threads/{place.values['thread_id']}/feedback/replies").content.decode()
     page = browser_of("alice").get(f"/threads/{place.values['thread_id']}/").content.decode()
     assert OWN in replies and OWN in page
+    sent = "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}".format(**place.values)
+    assert OWN in api("alice").get(sent).content.decode()
     detail = api("alice").get(f"threads/{place.values['thread_id']}/tools/tu_1").content.decode()
     assert RAW in detail
 

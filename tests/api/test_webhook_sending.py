@@ -19,6 +19,7 @@ from feedback.webhooks import audience, sending
 from tests import hooks, make
 from tests.conftest import data_of
 from tests.receiver import Reply, receiving, silent_port
+from threads.models import Thread
 
 
 @pytest.fixture
@@ -252,6 +253,28 @@ def test_a_replay_sends_the_same_bytes_under_the_same_id(alice, hook, receiver, 
     again = [got for got in receiver.got if got.headers["webhook-id"] == item["message_id"]]
     assert len(again) == 2 and again[0].body == again[1].body
     assert [len(each["attempts"]) for each in log(alice, hook)] == [1, 2]
+
+
+def test_the_log_shows_exactly_what_was_sent(alice, hook, receiver, rate):
+    rate()
+    hooks.work()
+    [item] = log(alice, hook)
+    [got] = receiver.got
+    sent = data_of(alice.get(f"/v1/webhooks/{hook['webhook_id']}/deliveries/{item['delivery_id']}"))
+    assert sent["body"].encode() == got.body
+    assert {name: got.headers[name.lower()] for name in sent["headers"]} == sent["headers"]
+    assert sent["headers"]["webhook-id"] == item["message_id"] and not {"webhook-signature"} & {*sent["headers"]}
+    assert {name: sent[name] for name in item} == item
+
+
+def test_what_its_owner_may_no_longer_read_is_not_shown_from_the_log(alice, api, hook, receiver, rate, who):
+    rate()
+    hooks.work()
+    [item] = log(alice, hook)
+    Thread.objects.update(visibility="private")
+    path = f"/v1/webhooks/{hook['webhook_id']}/deliveries/{item['delivery_id']}"
+    assert data_of(alice.get(path)) == {**item, "headers": data_of(alice.get(path))["headers"], "body": None}
+    assert "said 1 times" in data_of(api("admin").get(path))["body"], "a platform admin may read every rating"
 
 
 def test_a_test_says_whom_it_is_for_and_nothing_else(alice, hook, receiver):

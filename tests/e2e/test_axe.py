@@ -54,7 +54,7 @@ def places(heddle: Heddle) -> dict[str, str]:
         "waiting": waiting,
         "skill": written_skill(heddle),
         "agent": written_agent(heddle),
-        "webhook": failing_webhook(heddle),
+        **failing_webhook(heddle),
         "world": played_world(heddle),
         "tool": imported_tool(heddle),
     }
@@ -97,14 +97,15 @@ def written_agent(heddle: Heddle) -> str:
     return str(heddle.call("alice", "POST", "agents", body)["agent_id"])
 
 
-def failing_webhook(heddle: Heddle) -> str:
+def failing_webhook(heddle: Heddle) -> dict[str, str]:
     """A webhook where nobody answers, with a test in its log."""
     token, url = heddle.server.token("admin"), f"{heddle.url}/v1/webhooks"
     status, answer = live.fetch(url, token, {"url": "http://127.0.0.1:9/", "events": ["feedback.submitted"]})
     assert status == 200, answer
     webhook_id = str(answer["data"]["webhook_id"])
-    assert live.fetch(f"{url}/{webhook_id}/test", token, {})[0] == 200
-    return webhook_id
+    status, answer = live.fetch(f"{url}/{webhook_id}/test", token, {})
+    assert status == 200, answer
+    return {"webhook": webhook_id, "delivery": str(answer["data"]["delivery_id"])}
 
 
 def played_world(heddle: Heddle) -> str:
@@ -197,6 +198,7 @@ SCREENS = {
         "/threads/{rich}/",
         "/settings/webhooks/",
         "/settings/webhooks/{webhook}/",
+        "/settings/webhooks/{webhook}/deliveries/{delivery}/",
         "/feedback/insight/",
         "/feedback/insight/?q=colour:red",
         "/feedback/checks/",

@@ -5,7 +5,8 @@ from django.contrib.sessions.models import Session
 
 from accounts.models import Org
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
-from tests import hooks
+from feedback.webhooks import outbox
+from tests import hooks, make
 from tests.pages.dom import dom, get, queries, submit
 
 URL = "https://hooks.example.org/in"
@@ -171,6 +172,34 @@ def test_a_test_and_the_log_and_sending_again(alice, here):
     assert row.one("pre").text == "<b>no</b>\nthanks"
     assert submit(alice, row.one("form")).status_code == 302
     assert WebhookDelivery.objects.get().state == "pending"
+
+
+def test_a_delivery_has_a_page_with_its_message_which_waits_for_its_result(alice, here):
+    submit(alice, get(alice, here).one("form", action=f"{here}test/"))
+    delivery = WebhookDelivery.objects.get()
+    own = get(alice, here).one("tbody").one("a")["href"]
+    page = get(alice, own)
+    assert page.id("delivery")["hx-trigger"] == "every 2s" and "None yet." in page.id("delivery").words
+    assert page.one("button", data_copy=delivery.body).within("section").one("pre").words.startswith('{ "id": "evt_')
+    assert delivery.message_id in page.id("message").within("section").one("dl").words
+    delivery.attempts.create(milliseconds=1234, status=500, response="no")
+    WebhookDelivery.objects.update(state="failed")
+    page = get(alice, own)
+    assert not page.id("delivery").has("hx-trigger") and "500 1 234 ms" in page.id("delivery").words
+    assert submit(alice, page.one("form", action=f"{own}replay/"))["Location"] == own
+    assert get(alice, own).id("delivery").has("hx-trigger")
+
+
+def test_a_message_that_its_owner_may_no_longer_receive_is_not_shown(alice, here, who):
+    thread = make.thread(who.bob, visibility="org")
+    make.rating(who.bob, thread, notes="wrong by a year")
+    for event_id in outbox.due():
+        outbox.settle(event_id)
+    own = get(alice, here).one("tbody").one("a")["href"]
+    assert "wrong by a year" in get(alice, own).words
+    type(thread).objects.update(visibility="private")
+    page = get(alice, own)
+    assert "wrong by a year" not in page.words and "may no longer receive it" in page.words
 
 
 def test_deleting_goes_back_to_the_list(alice, here):
