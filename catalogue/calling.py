@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
 
 from catalogue import calls, data, executing, naming, result_dialects, results, tools, validating
 from catalogue.executing import Execution, Limits, Target
@@ -145,7 +145,9 @@ def _begin(
             raise
     else:
         return row, True
-    earlier = Call.objects.get(org_id=org_id, created_by=user_id, idempotency_key=key)
+    earlier = Call.objects.filter(org_id=org_id, created_by=user_id, idempotency_key=key).first()
+    if earlier is None:  # it was rejected just now
+        return _begin(user_id, org_id, target, body, world)
     if earlier.fingerprint != asked:
         raise Conflict("idempotency_key: was already used for a different call", details={"reason": "key_reused"})
     if earlier.answer is None:
@@ -167,7 +169,9 @@ def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) ->
     except DomainError:  # rejected before it was made: there is nothing to record
         row.delete()
         raise
-    except Exception:
+    except Exception as problem:
+        if row.idempotency_key and isinstance(problem, OperationalError | InterfaceError):
+            raise  # a passing failure is not the answer of a key: nobody knows what the call did, and its row says so
         _record(row, Execution(results.fail("INTERNAL_ERROR", "Internal error in Heddle.")), None)
         raise
     _record(row, execution, ref)

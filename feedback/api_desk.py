@@ -68,6 +68,7 @@ class Comments(DeskEndpoint):
 class OneComment(DeskEndpoint):
     @describe(takes=CommentPatch, gives=CommentOut, summary="Change your own comment")
     def patch(self, request: Request, feedback_id: str, comment_id: str) -> HttpResponse:
+        commenting.own(self.actor, feedback_id, comment_id)
         changed = commenting.edit(self.actor, feedback_id, comment_id, self.parse(CommentPatch))
         return record(desk_records.comment_record(changed))
 
@@ -80,6 +81,7 @@ class OneComment(DeskEndpoint):
 class RestoreComment(DeskEndpoint):
     @describe(takes=Nothing, gives=CommentOut, summary="Restore your own comment within 30 minutes after its deletion")
     def post(self, request: Request, feedback_id: str, comment_id: str) -> HttpResponse:
+        commenting.own(self.actor, feedback_id, comment_id)
         self.parse(Nothing)
         return record(desk_records.comment_record(commenting.restore(self.actor, feedback_id, comment_id)))
 
@@ -87,6 +89,7 @@ class RestoreComment(DeskEndpoint):
 class AcknowledgeComments(DeskEndpoint):
     @describe(takes=SeenIn, summary="Acknowledge the comments on a report that ask you")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
+        triage.report_for(self.actor, feedback_id)
         commenting.acknowledge(self.actor, feedback_id, self.parse(SeenIn))
         return data(None)
 
@@ -165,6 +168,7 @@ class Views(DeskEndpoint):
 class OneView(DeskEndpoint):
     @describe(takes=ViewPatch, gives=ViewOut, summary="Change your own view")
     def patch(self, request: Request, view_id: str) -> HttpResponse:
+        saved_views.own(self.actor, view_id)
         view = saved_views.change(self.actor, view_id, **self.parse(ViewPatch).changes())
         return record(desk_records.view_record(view, saved_views.count(self.actor, view.query)))
 
@@ -198,6 +202,7 @@ class Labels(DeskEndpoint):
 class OneLabel(DeskEndpoint):
     @describe(takes=LabelPatch, gives=ChangedLabelOut, summary="Rename, merge or describe a label")
     def patch(self, request: Request, name: str) -> HttpResponse:
+        labelling.named(name)
         asked = self.parse(LabelPatch)
         begun, renaming = bulk.change_label(
             self.actor, name, to=asked.name, merge=asked.merge, description=asked.description

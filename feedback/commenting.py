@@ -118,7 +118,7 @@ def edit(actor: Actor, feedback_id: str, comment_id: str, body: CommentPatch, *,
     """
     text = _clean(body.text)
     with transaction.atomic():
-        comment = _own(actor, feedback_id, comment_id, "edit a comment")
+        comment = _held(actor, feedback_id, comment_id, "edit a comment")
         if comment.deleted_at is not None:
             raise NotFound(_NONE)
         if comment.text != text:
@@ -134,7 +134,7 @@ def edit(actor: Actor, feedback_id: str, comment_id: str, body: CommentPatch, *,
 def delete(actor: Actor, feedback_id: str, comment_id: str) -> None:
     """Delete one's own comment; nobody is asked by it any more. It can be restored for half an hour."""
     with transaction.atomic():
-        comment = _own(actor, feedback_id, comment_id, "delete a comment")
+        comment = _held(actor, feedback_id, comment_id, "delete a comment")
         if comment.deleted_at is None:
             now = timezone.now()
             _save(comment, now, deleted_at=now)
@@ -144,7 +144,7 @@ def delete(actor: Actor, feedback_id: str, comment_id: str) -> None:
 def restore(actor: Actor, feedback_id: str, comment_id: str) -> Comment:
     """Restore one's own deleted comment; it asks again who has not answered. Any other stays as it is."""
     with transaction.atomic():
-        comment = _own(actor, feedback_id, comment_id, "restore a comment")
+        comment = _held(actor, feedback_id, comment_id, "restore a comment")
         if comment.deleted_at is not None:
             _save(comment, timezone.now(), deleted_at=None)
             _announce()
@@ -158,6 +158,18 @@ def acknowledge(actor: Actor, feedback_id: str, body: SeenIn) -> None:
         _hold(report.pk)
         _settle(actor, report.pk, body.seen)
         _announce()
+
+
+def own(actor: Actor, feedback_id: str, comment_id: str, what: str = "change a comment") -> Comment:
+    """The actor's own comment on that report, also a deleted one; raises `NotFound`, and `Unauthorized` for another
+    person's, which says `what` only its author may do.
+    """
+    rows = Comment.objects.filter(_is_there_for(actor), feedback=triage.report_for(actor, feedback_id))
+    comment = rows.filter(key=ids.key_of(comment_id, ids.COMMENT) or "").first()
+    if comment is None:
+        raise NotFound(_NONE)
+    require_author(actor, comment.author_id, what)
+    return comment
 
 
 def version_of(comment: Comment) -> str:
@@ -211,16 +223,10 @@ def _is_there_for(actor: Actor) -> Q:
     return Q(deleted_at=None) | Q(author=actor.user_id, deleted_at__gt=timezone.now() - WINDOW)
 
 
-def _own(actor: Actor, feedback_id: str, comment_id: str, what: str) -> Comment:
-    """The actor's own comment on that report, under the report's lock."""
-    report = triage.report_for(actor, feedback_id)
-    _hold(report.pk)
-    rows = Comment.objects.filter(_is_there_for(actor), feedback=report)
-    comment = rows.filter(key=ids.key_of(comment_id, ids.COMMENT) or "").first()
-    if comment is None:
-        raise NotFound(_NONE)
-    require_author(actor, comment.author_id, what)
-    return comment
+def _held(actor: Actor, feedback_id: str, comment_id: str, what: str) -> Comment:
+    """As `own`, under the report's lock."""
+    _hold(triage.report_for(actor, feedback_id).pk)
+    return own(actor, feedback_id, comment_id, what)
 
 
 def _hold(report_pk: int) -> None:

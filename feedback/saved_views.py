@@ -100,6 +100,16 @@ _LISTED = PreparedRow(
 )
 
 
+def own(actor: Actor, view_id: str) -> SavedView:
+    """The actor's own view; raises `NotFound`, and `Unauthorized` for a shared one of somebody else."""
+    require_admin(actor)
+    view = SavedView.objects.filter(key=ids.key_of(view_id, ids.VIEW) or "").first()
+    if view is None or (view.created_by_id != actor.user_id and not view.is_shared):
+        raise NotFound.of("view", view_id[:80])
+    require_author(actor, view.created_by_id, "change a view")
+    return view
+
+
 def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> SavedView:
     """Save a query as a view. An invalid query, a blank name, a name that the actor already uses and more than `MOST`
     views are refused.
@@ -141,7 +151,7 @@ def change(
     actor: Actor, view_id: str, *, name: str | None = None, query: str | None = None, is_shared: bool | None = None
 ) -> SavedView:
     """Change the actor's own view; None leaves a value."""
-    view = _own(actor, view_id)
+    view = own(actor, view_id)
     given = {
         "name": None if name is None else _name(name),
         "query": None if query is None else understood(query, field="query").canonical,
@@ -161,7 +171,7 @@ def change(
 
 def drop(actor: Actor, view_id: str) -> SavedView:
     """Delete the actor's own view; returns it."""
-    view = _own(actor, view_id)
+    view = own(actor, view_id)
     view.delete()
     return view
 
@@ -231,15 +241,6 @@ def _require_room() -> None:
     """Refuse a shared view above the limit. Two admins who share at the same moment may exceed it by one."""
     if SavedView.objects.filter(is_shared=True).count() >= MOST:
         raise InvalidRequest(f"is_shared: {MOST} views are already shared; somebody has to delete one first")
-
-
-def _own(actor: Actor, view_id: str) -> SavedView:
-    require_admin(actor)
-    view = SavedView.objects.filter(key=ids.key_of(view_id, ids.VIEW) or "").first()
-    if view is None or (view.created_by_id != actor.user_id and not view.is_shared):
-        raise NotFound.of("view", view_id[:80])
-    require_author(actor, view.created_by_id, "change a view")
-    return view
 
 
 def _name(name: str) -> str:

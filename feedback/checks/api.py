@@ -118,6 +118,7 @@ class RunsOfCheck(DeskEndpoint):
 class VerdictOfRun(DeskEndpoint):
     @describe(takes=VerdictIn, gives=RunOut, summary="Set the verdict on a run")
     def put(self, request: Request, run_id: str) -> HttpResponse:
+        judging.run_for(self.actor, run_id)
         return record(records.run_record(judging.judge(self.actor, run_id, self.parse(VerdictIn).verdict)))
 
 

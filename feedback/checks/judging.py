@@ -23,6 +23,7 @@ from threads.status import ThreadStatus
 
 _AT_ONCE = 200
 _WITH_FORK = CheckRun.objects.select_related("fork").defer(*(f"fork__{column}" for column in Thread.HEAVY))
+_RUNS = _WITH_FORK.select_related("of", "batch__created_by")
 logger = logging.getLogger("heddle.checks")
 
 
@@ -39,16 +40,21 @@ class Reading:
     turn: Turn | None
 
 
+def run_for(actor: Actor, run_id: str) -> CheckRun:
+    """The run with that id, for an admin; raises `Unauthorized`, then `NotFound`, also if its check was deleted."""
+    require_admin(actor)
+    found = _RUNS.filter(key=ids.key_of(run_id, ids.RUN) or "", of__dropped_at=None).first()
+    if found is None:
+        raise NotFound.of("run", run_id[:80])
+    return found
+
+
 def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
     """Set a person's verdict on a run; None restores that of the expectations.
 
     Raises `Conflict` for a run that has not ended or was never started, and if the expectations change at that moment.
     """
-    require_admin(actor)
-    rows = _WITH_FORK.select_related("of", "batch__created_by")
-    judged = rows.filter(key=ids.key_of(run_id, ids.RUN) or "", of__dropped_at=None).first()
-    if judged is None:
-        raise NotFound.of("run", run_id[:80])
+    judged = run_for(actor, run_id)
     if judged.ended_at is None:
         raise Conflict("This run has not ended yet.")
     if judged.fork is None:
@@ -56,7 +62,7 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
     reading = None if verdict else _read(judged, judged.of.expectations, expecting.deadline())
     with transaction.atomic():
         check = locked(judged.of_id)
-        judged = rows.filter(pk=judged.pk).first()
+        judged = _RUNS.filter(pk=judged.pk).first()
         if check is None or judged is None:
             raise NotFound.of("run", run_id[:80])
         judged.of = check

@@ -74,9 +74,13 @@ def digest(body: CheckIn) -> str:
 
 def drop(actor: Actor, check_id: str) -> Check:
     """Delete a check from all lists. Creating it again restores it with its runs."""
-    check = check_for(actor, check_id)
-    check.dropped_at = timezone.now()
-    check.save(update_fields=["dropped_at"])
+    found = check_for(actor, check_id)
+    with transaction.atomic():
+        check = judging.locked(found.pk)
+        if check is None:
+            raise NotFound.of("check", check_id[:80])
+        check.dropped_at = timezone.now()
+        check.save(update_fields=["dropped_at"])
     return check
 
 

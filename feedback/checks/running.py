@@ -88,7 +88,7 @@ def stop(actor: Actor, batch_id: str) -> CheckBatch:
                 judging.tell(check, by=actor.user_id)
     starter = actor_of_user(batch.created_by)
     for begun in CheckRun.objects.filter(batch=batch, ended_at=None).select_related("fork"):
-        with suppress(Unauthorized):  # the starter lost their rights: the run ends by itself
+        with suppress(Unauthorized, NotFound):  # the starter lost their rights, or the fork is gone: it ends by itself
             turns.cancel(starter, cast(Thread, begun.fork))
     come_by(waits=True)
     return batch_for(actor, batch_id)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -12,6 +13,7 @@ from accounts.models import Org
 from accounts.rights import Audience
 from core import db, ids, jobs, outbound, paging
 from core.actor import Actor
+from core.db import again, is_named_elsewhere
 from core.errors import Conflict, InvalidRequest, NotFound
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import outbox, signing
@@ -100,7 +102,13 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = 
 
 def delete(endpoint: WebhookEndpoint) -> None:
     """Delete a webhook with its log; messages that are due are not sent."""
-    endpoint.delete()
+    # Something may be queued for it, or an attempt be stored, after its rows were collected.
+    again(partial(_delete, endpoint.pk), is_named_elsewhere)
+
+
+def _delete(pk: int) -> None:
+    with transaction.atomic():
+        WebhookEndpoint.objects.filter(pk=pk).delete()
 
 
 def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEndpoint:

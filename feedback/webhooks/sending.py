@@ -147,11 +147,13 @@ def _sent(delivery: WebhookDelivery) -> bool:
         return True
     outcome = _attempt(delivery)
     with transaction.atomic():
-        held = WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk).only("tries").first()
+        held = WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk).only("next_at").first()
         if held is None:
             return False  # deleted meanwhile, together with its webhook
-        delivery.tries = held.tries  # if replayed meanwhile, its retries start over
-        _stored(delivery, outcome)
+        _noted(delivery, outcome)
+        if held.next_at == delivery.next_at:
+            _concluded(delivery, outcome)
+        # Otherwise it was replayed meanwhile, and is sent again with all its retries.
     logger.info(
         "webhook.attempted",
         extra={
@@ -186,17 +188,20 @@ def _attempt(delivery: WebhookDelivery) -> Outcome:
     return Outcome(answer.milliseconds, answer.status, error, told)
 
 
-def _stored(delivery: WebhookDelivery, outcome: Outcome) -> None:
-    """Store the attempt and update its delivery and webhook."""
-    now, endpoint = timezone.now(), delivery.endpoint
+def _noted(delivery: WebhookDelivery, outcome: Outcome) -> None:
+    """Store the attempt."""
     WebhookAttempt.objects.create(
         delivery=delivery,
-        at=now,
         milliseconds=outcome.milliseconds,
         status=outcome.status,
         error=outcome.error,
         response=outcome.response,
     )
+
+
+def _concluded(delivery: WebhookDelivery, outcome: Outcome) -> None:
+    """Update the delivery and its webhook after an attempt."""
+    now, endpoint = timezone.now(), delivery.endpoint
     delivery.tries += 1
     if outcome.is_success:
         _settled(delivery, State.DELIVERED)

@@ -662,6 +662,20 @@ def test_a_key_that_cannot_be_meant_is_refused(api, header, said):
     assert not Call.objects.exists()
 
 
+def test_a_database_that_fails_for_a_moment_is_no_answer_of_a_key(call, api, monkeypatch):
+    """The client repeats a 503, and must not get "Internal error" for ever."""
+
+    def fails(*_):
+        raise OperationalError("the connection was closed")
+
+    monkeypatch.setattr(executing, "execute", fails)
+    body = {"arguments": {}, "idempotency_key": "k"}
+    assert refusal_of(api("alice").post(f"{TOOLS}/demo__counter/call", body))[0] == 503
+    monkeypatch.undo()
+    again = api("alice").post(f"{TOOLS}/demo__counter/call", body)
+    assert refusal_of(again)[0] == 409 and json.loads(again.content)["details"]["reason"] == "in_progress"
+
+
 def test_a_key_whose_call_nobody_lived_to_answer_is_refused(call, api):
     made = call("demo__counter", idempotency_key="k")
     Call.objects.update(answer=None, outcome="")

@@ -664,6 +664,20 @@ def test_what_is_written_in_a_runs_thread_later_breaks_no_verdict(api, who, kept
     assert state(api, check) == "passing"
 
 
+def test_a_batch_is_stopped_although_the_thread_of_a_run_is_deleted_just_then(api, who, kept, ran, monkeypatch):
+    ran(kept(ECHO))
+    begun = data_of(api("admin").post(f"{CHECKS}/run", {"times": 2}))
+    cancel, gone = running.turns.cancel, []
+
+    def deleting_first(actor, thread):
+        if not gone:
+            gone.append(deleting.delete(who.admin.actor, thread.pk))
+        return cancel(actor, thread)
+
+    monkeypatch.setattr(running.turns, "cancel", deleting_first)
+    assert data_of(api("admin").post(f"{CHECKS}/batches/{begun['batch_id']}/stop"))["is_over"] and gone == [True]
+
+
 def test_stopped_before_it_began_a_check_is_where_it_was(api, kept, ran, settings):
     check, other = kept(ECHO), kept(ECHO)
     ran(check)

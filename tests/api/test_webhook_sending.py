@@ -10,6 +10,7 @@ from ipaddress import ip_network
 
 import pytest
 import time_machine
+from django.db.models.deletion import Collector
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
@@ -429,6 +430,22 @@ def test_what_is_sent_again_while_an_attempt_fails_has_all_its_retries(alice, ho
     assert log(alice, hook)[0]["state"] == "pending"
 
 
+def test_what_is_sent_again_while_an_attempt_succeeds_is_sent_again(alice, hook, receiver, rate, monkeypatch):
+    rate()
+    send = outbound.send
+
+    def replaying(*request, **more):
+        monkeypatch.setattr(outbound, "send", send)
+        [item] = log(alice, hook)
+        data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/deliveries/{item['delivery_id']}/replay"))
+        return send(*request, **more)
+
+    monkeypatch.setattr(outbound, "send", replaying)
+    hooks.work()
+    [item] = log(alice, hook)
+    assert item["state"] == "delivered" and len(item["attempts"]) == len(receiver.got) == 2
+
+
 def test_old_entries_leave_the_log(alice, hook, receiver, rate):
     rate()
     data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/test"))
@@ -487,3 +504,17 @@ def test_what_is_reported_as_a_round_ends_is_sent_by_the_same_worker(hook, recei
     monkeypatch.setattr(sending, "_released", told_meanwhile)
     hooks.work()
     assert len(receiver.got) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_webhook_is_deleted_while_something_is_queued_for_it(alice, hook, monkeypatch):
+    collect, endpoint = Collector.collect, WebhookEndpoint.objects.get()
+
+    def queueing(self, objs, *given, **more):
+        collect(self, objs, *given, **more)
+        monkeypatch.setattr(Collector, "collect", collect)
+        WebhookDelivery.objects.create(endpoint=endpoint, message_id="evt_1", name="webhook.test", audience="org")
+
+    monkeypatch.setattr(Collector, "collect", queueing)
+    data_of(alice.request("DELETE", f"/v1/webhooks/{hook['webhook_id']}"))
+    assert not WebhookEndpoint.objects.exists() and not WebhookDelivery.objects.exists()

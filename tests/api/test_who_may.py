@@ -464,6 +464,16 @@ def test_every_body_is_looked_at_also_where_none_is_needed(world, api):
     assert wrong == []
 
 
+def test_what_does_not_exist_is_said_before_the_body_is_looked_at(world, api):
+    unknown, wrong = Place(world.shared.values | UNKNOWN), []
+    for (method, route), (may, _) in ROUTES.items():
+        if method in ("POST", "PUT", "PATCH") and "<" in route and may is not CONNECTED:  # which a PUT makes
+            client = api("admin" if may.owner == 403 else "alice")
+            status = ask(client, method, route, unknown, {"nobody_knows": 1}).status_code
+            wrong += [] if status == 404 else [f"{method} {route}: {status}"]
+    assert wrong == []
+
+
 READ_BY_POST = {
     "v1/ai/threads/search",
     f"{ONE_TOOL}/validate",
