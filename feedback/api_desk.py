@@ -4,12 +4,13 @@ from django.http import HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 
 from accounts.rights import require_admin
-from core import bodies, ids
+from core import bodies, ids, paging
+from core.actor import Actor
 from core.api import Endpoint, data, describe, record, records, tagged
 from core.wire import Exact, Nothing
 from feedback import bulk, commenting, desk_records, exporting, labelling, leasing, saved_views, triage
 from feedback.deciding import Verb, verb_named
-from feedback.models import Bulk
+from feedback.models import Bulk, SavedView
 from feedback.wire_desk import (
     ActedOut,
     ActIn,
@@ -23,6 +24,7 @@ from feedback.wire_desk import (
     DeskRecordOut,
     LabelNameIn,
     LabelOut,
+    LabelPageOut,
     LabelPatch,
     LeaseOut,
     SeenIn,
@@ -149,28 +151,29 @@ class OneLease(DeskEndpoint):
 
 
 class Views(DeskEndpoint):
-    @describe(gives=ViewOut, many=True, summary="List views, built-in ones first")
+    @describe(gives=ViewOut, many=True, summary="List views, built-in ones first and with their counts")
     def get(self, request: Request) -> HttpResponse:
-        built_in = [desk_records.built_in_record(view, self._count(view.query)) for view in saved_views.BUILT_IN]
-        saved = [desk_records.view_record(view, self._count(view.query)) for view in saved_views.listed(self.actor)]
+        counts = saved_views.built_in_counts(self.actor)
+        built_in = [desk_records.built_in_record(view, counts[view.query]) for view in saved_views.BUILT_IN]
+        saved = [desk_records.view_record(view, None) for view in saved_views.listed(self.actor)]
         return records([*built_in, *saved])
-
-    def _count(self, query: str) -> int | None:
-        return saved_views.count(self.actor, query)
 
     @describe(takes=ViewIn, gives=ViewOut, summary="Save a query as a view")
     def post(self, request: Request) -> HttpResponse:
         asked = self.parse(ViewIn)
         view = saved_views.save(self.actor, asked.name, asked.query, is_shared=asked.is_shared)
-        return record(desk_records.view_record(view, saved_views.count(self.actor, view.query)))
+        return _view(self.actor, view)
 
 
 class OneView(DeskEndpoint):
+    @describe(gives=ViewOut, summary="Get a view with its count")
+    def get(self, request: Request, view_id: str) -> HttpResponse:
+        return _view(self.actor, saved_views.view_for(self.actor, view_id))
+
     @describe(takes=ViewPatch, gives=ViewOut, summary="Change your own view")
     def patch(self, request: Request, view_id: str) -> HttpResponse:
         saved_views.own(self.actor, view_id)
-        view = saved_views.change(self.actor, view_id, **self.parse(ViewPatch).changes())
-        return record(desk_records.view_record(view, saved_views.count(self.actor, view.query)))
+        return _view(self.actor, saved_views.change(self.actor, view_id, **self.parse(ViewPatch).changes()))
 
     @describe(summary="Delete your own view")
     def delete(self, request: Request, view_id: str) -> HttpResponse:
@@ -189,9 +192,11 @@ class Export(DeskEndpoint):
 
 
 class Labels(DeskEndpoint):
-    @describe(gives=LabelOut, many=True, summary="List labels")
+    @describe(gives=LabelPageOut, query=("limit", "page_token"), summary="List labels by name")
     def get(self, request: Request) -> HttpResponse:
-        return records([desk_records.label_record(label) for label in labelling.listed(self.actor)])
+        limit = paging.limit_of(self.query("limit"))
+        found, token = labelling.listed(self.actor, limit=limit, page_token=self.query("page_token"))
+        return record(LabelPageOut(items=[desk_records.label_record(label) for label in found], next_token=token))
 
     @describe(takes=LabelNameIn, gives=LabelOut, summary="Create a label")
     def post(self, request: Request) -> HttpResponse:
@@ -218,6 +223,10 @@ class OneLabel(DeskEndpoint):
 def _spelled_out(asked: ActIn) -> tuple[Verb, Exact]:
     verb = verb_named(asked.verb)
     return verb, bodies.parse(verb.takes, asked.arguments)
+
+
+def _view(actor: Actor, view: SavedView) -> HttpResponse:
+    return record(desk_records.view_record(view, saved_views.count(actor, view.query)))
 
 
 def _bulk(found: Bulk) -> HttpResponse:

@@ -40,7 +40,7 @@ def destinations(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
     if key := pasted(words, ids.BATCH):
         yield Destination("Batch", ids.BATCH + key, reverse("feedback:batch", args=[ids.BATCH + key]), "check")
     if are_long_enough(words):
-        for name in [name for name in labelling.names(actor) if contains(words, name)][:AT_MOST]:
+        for name in labelling.names(actor, words)[:AT_MOST]:
             yield Destination("Label", name, _desk(q=spelled(Field("label", name, literal=True))), "label")
     yield list_search("Search reports for", "feedback:desk", words)
 

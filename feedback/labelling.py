@@ -1,15 +1,15 @@
 """Labels of reports. The wire stores them as one text (`admin_label`); the rows here follow that text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from accounts.rights import require_admin
-from core import grammar
+from core import grammar, paging
 from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, InvalidRequest, NotFound
@@ -19,7 +19,8 @@ from feedback.models import Label, Labelled, UserFeedback
 from feedback.presenting import many_reports
 
 MOST = 500
-"""Most labels that the desk suggests and lists."""
+"""Most labels that the desk suggests."""
+_PLACES = paging.Places("labels", (str,))
 
 
 def follow(actor: Actor, report: UserFeedback) -> None:
@@ -33,10 +34,12 @@ def follow(actor: Actor, report: UserFeedback) -> None:
     Labelled.objects.bulk_create([Labelled(feedback=report, label_id=pk) for pk in sorted(wanted - held)])
 
 
-def listed(actor: Actor) -> list[Label]:
-    """All labels with their number of reports (`report_count`), by name. One query."""
+def listed(actor: Actor, *, limit: int, page_token: str | None) -> tuple[list[Label], str | None]:
+    """A page of labels with their number of reports (`report_count`), by name, and the token of the next page. One
+    query.
+    """
     require_admin(actor)
-    return list(_counted().order_by("folded")[:MOST])
+    return _PLACES.page(_counted(), limit=limit, page_token=page_token, by="folded", ascending=True)
 
 
 def counted(actor: Actor, label: Label) -> Label:
@@ -51,10 +54,11 @@ def _counted() -> QuerySet[Label]:
     return Label.objects.annotate(report_count=Coalesce(Subquery(of_one.values("count")), 0))
 
 
-def names(actor: Actor) -> list[str]:
-    """The names of all labels, sorted. One query."""
+def names(actor: Actor, containing: Sequence[str] = ()) -> list[str]:
+    """The first `MOST` names of labels that contain all these words, ignoring case, sorted. One query."""
     require_admin(actor)
-    return list(Label.objects.order_by("folded").values_list("name", flat=True)[:MOST])
+    wanted = Q(*(Q(folded__contains=word.casefold()) for word in containing))
+    return list(Label.objects.filter(wanted).order_by("folded").values_list("name", flat=True)[:MOST])
 
 
 def meant(names: Iterable[str]) -> list[str]:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 
 from django.contrib import messages as notes
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from core import bodies, forms
+from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import DomainError
 from core.grammar import spelled
@@ -20,6 +21,7 @@ from feedback.presenting import href, many_reports
 from feedback.querying import named
 from feedback.renaming import IsThere, Renaming
 
+PAGE = 100
 FIELDS = ("name", "description")
 
 
@@ -90,18 +92,26 @@ def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], 
         return _list(request, actor, problem)
     notes.success(request, said)
     pages_desk.hold_undo(request)
-    return redirect("feedback:labels")
+    return redirect(_page(form.get("after")))
+
+
+def _page(token: str | None) -> str:
+    """The URL of a page of the list."""
+    return reverse("feedback:labels") + paging.next_url(QueryDict(), token or None)
 
 
 def _list(request: HttpRequest, actor: Actor, problem: DomainError | None = None) -> HttpResponse:
     """The page; rejected input stays in its field and row."""
     asked = problem if isinstance(problem, IsThere) else None
-    listed = labelling.listed(actor)
+    after = request.POST.get("after") or request.GET.get("after") or None
+    listed, token = labelling.listed(actor, limit=PAGE, page_token=after)
     at = request.POST.get("label", "") if request.method == "POST" else ""
     # Errors about a row that is not listed are shown above the table.
     fields = FIELDS if not at or at in {label.name for label in listed} else ()
     context = {
         "labels": [(label, href({"q": spelled(named("label", label.name))})) for label in listed],
+        "after": after or "",
+        "next_url": _page(token) if token else "",
         "typed": request.POST,
         "at": at,
         "merging": asked

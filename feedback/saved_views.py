@@ -100,12 +100,18 @@ _LISTED = PreparedRow(
 )
 
 
-def own(actor: Actor, view_id: str) -> SavedView:
-    """The actor's own view; raises `NotFound`, and `Unauthorized` for a shared one of somebody else."""
+def view_for(actor: Actor, view_id: str) -> SavedView:
+    """The view with that id, of the actor or shared; raises `NotFound`."""
     require_admin(actor)
-    view = SavedView.objects.filter(key=ids.key_of(view_id, ids.VIEW) or "").first()
+    view = SavedView.objects.select_related("created_by").filter(key=ids.key_of(view_id, ids.VIEW) or "").first()
     if view is None or (view.created_by_id != actor.user_id and not view.is_shared):
         raise NotFound.of("view", view_id[:80])
+    return view
+
+
+def own(actor: Actor, view_id: str) -> SavedView:
+    """The actor's own view; raises `NotFound`, and `Unauthorized` for a shared one of somebody else."""
+    view = view_for(actor, view_id)
     require_author(actor, view.created_by_id, "change a view")
     return view
 
@@ -191,6 +197,12 @@ def counts(actor: Actor, queries: Iterable[str]) -> dict[str, int]:
     wanted, now = list(queries), timezone.now()
     found = together(*((_COUNTS[query], (actor.user_id, now)) for query in wanted))
     return {query: rows[0][0] for query, rows in zip(wanted, found, strict=True)}
+
+
+def built_in_counts(actor: Actor) -> dict[str, int | None]:
+    """The number of reports of each built-in view, by its query, counted up to 1,000."""
+    found: dict[str, int | None] = {**counts(actor, FIXED)}
+    return {each.query: found[each.query] if each.query in FIXED else count(actor, each.query) for each in BUILT_IN}
 
 
 def newest(actor: Actor, query: str, *, below: int | None) -> list[int]:

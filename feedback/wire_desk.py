@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from core.wire import UNCHANGED, Patch, Wire
+from core.wire import UNCHANGED, Page, Patch, Wire
 from feedback.querying import parse
 from feedback.wire import NOTES_LENGTH, FullFeedbackOut
 
@@ -244,7 +244,7 @@ class ViewOut(Wire):
     created_by: str | None
     """Email address of its author; null for built-in views."""
     count: int | None
-    """Number of matching reports, at most 1000; null if the query is no longer valid."""
+    """Number of matching reports, at most 1000; null if the query is no longer valid, and for saved views in a list."""
 
 
 class LabelNameIn(Patch):
@@ -281,6 +281,10 @@ class LabelOut(Wire):
     """What the label is for."""
     report_count: int
     """Number of reports with this label."""
+
+
+class LabelPageOut(Page[LabelOut]):
+    """A page of labels."""
 
 
 class ChangedLabelOut(LabelOut):

@@ -54,7 +54,8 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
 
     Raises `Conflict` for a run that has not ended or was never started, and if the expectations change at that moment.
     """
-    judged = run_for(actor, run_id)
+    judged: CheckRun | None = run_for(actor, run_id)
+    assert judged is not None
     if judged.ended_at is None:
         raise Conflict("This run has not ended yet.")
     if judged.fork is None:

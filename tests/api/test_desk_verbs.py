@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -72,9 +73,34 @@ def test_labels_are_put_on_and_taken_off_and_the_wire_has_them_in_one_text(act, 
     assert record["labels"] == ["money", "bags"]
     data_of(admin.put(f"admin/feedback/{reports[1]}", {"admin_label": "bags,  loud ,"}))
     assert data_of(admin.get(f"admin/feedback/{reports[1]}/triage"))["labels"] == ["bags", "loud"]
-    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))}
+    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))["items"]}
     assert listed == {"bags": 2, "loud": 1, "money": 1, "Unrequested item": 0}
     assert Label.objects.count() == 4 and Labelled.objects.count() == 4
+
+
+def test_labels_come_in_pages_and_none_is_left_out(admin):
+    for name in ("d", "B", "a", "C", "e"):
+        data_of(admin.post("admin/feedback/labels", {"name": name}))
+    found, token = [], ""
+    while token is not None:
+        page = data_of(admin.get(f"admin/feedback/labels?limit=2{token and f'&page_token={token}'}"))
+        found += [each["name"] for each in page["items"]]
+        token = page["next_token"]
+    assert found == ["a", "B", "C", "d", "e"]
+
+
+def test_more_views_need_no_more_queries_and_one_tells_its_count(admin, reports, django_assert_num_queries):
+    keep = lambda name: data_of(admin.post("admin/feedback/views", {"name": name, "query": "is:open"}))  # noqa: E731
+    kept = keep("first")
+    with CaptureQueriesContext(connection) as asked:
+        listed = data_of(admin.get("admin/feedback/views"))
+    counts = {each["name"]: each["count"] for each in listed}
+    assert counts["All open"] == len(reports) and counts["first"] is None
+    for number in range(5):
+        keep(f"view {number}")
+    with django_assert_num_queries(len(asked)):
+        data_of(admin.get("admin/feedback/views"))
+    assert data_of(admin.get(f"admin/feedback/views/{kept['view_id']}")) == {**kept, "count": len(reports)}
 
 
 @pytest.mark.parametrize("name", ["", "   ", "a,b", "x" * 61, "two\nlines"])
@@ -89,7 +115,7 @@ def test_a_control_character_in_a_label_is_a_blank_and_its_term_finds_it(admin, 
     written = f"mon{sign}ey"
     assert data_of(admin.put(f"admin/feedback/{reports[0]}", {"admin_label": written}))["admin_label"] == written
     assert act(reports[1], "label", add=[written])["report"]["labels"] == ["mon ey"]
-    assert [each["name"] for each in data_of(admin.get("admin/feedback/labels"))] == ["mon ey"]
+    assert [each["name"] for each in data_of(admin.get("admin/feedback/labels"))["items"]] == ["mon ey"]
     assert len(data_of(admin.get('admin/feedback?q=label:"mon ey"'))["items"]) == 2
     assert rename(admin, "mon%20ey", name=f"ca{sign}sh")["report_count"] == 2
     assert [each["admin_label"] for each in data_of(admin.get('admin/feedback?q=label:"ca sh"'))["items"]] == [
@@ -288,7 +314,7 @@ def test_a_report_that_has_no_room_for_the_longer_name_keeps_the_label_and_is_na
     done = data_of(admin.get(f"admin/feedback/bulk/{told['bulk_id']}"))
     assert (done["done_count"], [each["feedback_id"] for each in done["failures"]]) == (1, [reports[0]])
     assert "at most 200 characters" in done["failures"][0]["reason"]
-    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))}
+    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))["items"]}
     assert (listed["money"], listed["m" * 60]) == (1, 1)
     assert {"label:money"} == {
         each["query"] for each in data_of(admin.get("admin/feedback/views")) if each["view_id"] == view["view_id"]
@@ -305,7 +331,7 @@ def test_a_renaming_that_is_stopped_leaves_each_report_under_one_name(admin, act
         assert refusal_of(admin.request("PATCH", "admin/feedback/labels/money", clash))[0] == 409
     make.half_done_bulk()
     data_of(admin.post(f"admin/feedback/bulk/{told['bulk_id']}/cancel"))
-    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))}
+    listed = {each["name"]: each["report_count"] for each in data_of(admin.get("admin/feedback/labels"))["items"]}
     assert listed == {"money": 1, "cash": 2}
     assert rename(admin, "money", name="cash", merge=True)["report_count"] == 3
 

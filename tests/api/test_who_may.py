@@ -143,6 +143,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", "v1/ai/admin/feedback/views"): (DESK, {"name": "Mine", "query": "is:open"}),
     ("PATCH", "v1/ai/admin/feedback/views/<str:view_id>"): (TRIAGE, {"name": "Ours"}),
     ("DELETE", "v1/ai/admin/feedback/views/<str:view_id>"): (TRIAGE, None),
+    ("GET", "v1/ai/admin/feedback/views/<str:view_id>"): (TRIAGE, None),
     ("GET", "v1/ai/admin/feedback/labels"): (DESK, None),
     ("POST", "v1/ai/admin/feedback/labels"): (DESK, {"name": "new"}),
     ("PATCH", "v1/ai/admin/feedback/labels/<path:name>"): (TRIAGE, {"description": "What for."}),

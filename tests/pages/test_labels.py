@@ -1,10 +1,12 @@
 """The labels page of the settings: for platform admins; counted, described, made, and deleted while unused."""
 
+from typing import Any
+
 import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from feedback import bulk
+from feedback import bulk, labelling, pages_labels
 from feedback.models import Bulk, Label
 from tests.pages.desk import Browser, do, opened, reports, stored, then, words
 from tests.pages.dom import Node, dom, get, queries, submit
@@ -45,6 +47,21 @@ def test_labels_are_listed_with_their_counts_which_lead_to_the_reports(browser_o
     link = found['say "no"'].one("a")["href"]
     assert words(get(client, link)) == ["report 1", "report 0"]
     assert [button.words for button in found["Late"].all("button")] == ["Save Late"], "and no Delete"
+
+
+def test_labels_have_pages_and_a_change_stays_on_its_own(browser_of: Browser, who: People, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pages_labels, "PAGE", 2)
+    client = browser_of("admin")
+    for name in ("a", "b", "c"):
+        labelling.make(who.admin.actor, name)
+    page = get(client, LABELS)
+    assert list(rows(page)) == ["a", "b"]
+    own = page.one("a", rel="next")["href"]
+    assert list(rows(get(client, own))) == ["c"] and get(client, own).none("a", rel="next")
+    form = rows(get(client, own))["c"].one("form")
+    assert submit(client, form, description="What for.")["Location"] == own
+    refused = dom(submit(client, form, name="a,b"), 400)
+    assert list(rows(refused)) == ["c"] and refused.id("row-wrong")
 
 
 def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People) -> None:
