@@ -10,13 +10,14 @@ its statements are not compiled.
 """
 
 import os
+import re
 import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from django.db import OperationalError
@@ -89,17 +90,26 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
         rows: list[Row] = self.connection.execute(*step).fetchall()
         return rows
 
+    def create_cursor(self, name: str | None = None) -> Any:
+        """A cursor of Django whose writes queue like others."""
+        return self.connection.cursor(factory=partial(_Cursor, self))
+
     def write(self, step: Step, ahead: Sequence[Step] = ()) -> list[Row]:
         """Run a statement that stores something. Outside a transaction it is one by itself and queues like others."""
+        with self.queued():
+            return self.run(step)
+
+    @contextmanager
+    def queued(self) -> Iterator[None]:
+        """Queue with other writers around one statement, unless a transaction of this connection already does."""
         is_alone = not self.is_in_transaction
         if is_alone:
             self._queue_up()
         try:
-            rows = self.run(step)
+            yield
         finally:
             if is_alone:
                 self._leave()
-        return rows
 
     def run_all_at_one_moment(self, steps: Sequence[Step]) -> list[list[Row]]:
         """As `run_all`, in a separate snapshot."""
@@ -175,6 +185,28 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
             self._line.release()
             self._line = None
 
+
+class _Cursor(base.SQLiteCursorWrapper):
+    """A cursor of Django that queues for a write outside a transaction.
+
+    Left to itself, such a statement would sleep and look again, and mostly find that a worker which writes all the time
+    has begun its next transaction: ten seconds for one update.
+    """
+
+    def __init__(self, wrapper: DatabaseWrapper, line: sqlite3.Connection) -> None:
+        super().__init__(line)
+        self._wrapper = wrapper
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        with self._wrapper.queued() if _stores(query) else nullcontext():
+            return super().execute(query, params)
+
+    def executemany(self, query: str, param_list: Any) -> Any:
+        with self._wrapper.queued():
+            return super().executemany(query, param_list)
+
+
+_stores = re.compile(r"\s*(?:insert|update|delete|replace)\b", re.IGNORECASE).match
 
 _idle: defaultdict[str, list[sqlite3.Connection]] = defaultdict(list)
 """Open connections that nobody uses, by file."""

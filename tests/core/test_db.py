@@ -1,6 +1,7 @@
 """The database habits: one picture for a read, JSON that keeps what it was given, nudges after the commit."""
 
 import threading
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -188,6 +189,38 @@ def test_a_write_of_its_own_stands_in_line_too(db, tmp_path):
         assert first.run_all([("SELECT word FROM said", [])]) == [[("x",)]]
     for each in (first, second):
         each.close()
+
+
+@pytest.mark.parametrize("sql", ["INSERT INTO said VALUES ('x')", "  update said SET word = 'x'", "DELETE FROM said"])
+def test_a_statement_of_the_orm_stands_in_line_behind_a_worker_that_hardly_leaves_it(db, tmp_path, sql):
+    """It would sleep and look again, and each time find that the worker has begun its next transaction."""
+    line = Line(tmp_path / "db.sqlite3")
+    line.settings["OPTIONS"]["timeout"] = 5
+    worker, other = line.connection(), line.connection()
+    with worker.cursor() as cursor:
+        cursor.execute("CREATE TABLE said (word TEXT)")
+    is_over, rounds = threading.Event(), []
+
+    def work():
+        while not is_over.is_set():
+            with line.writing(worker):
+                worker.cursor().execute("INSERT INTO said VALUES ('y')")
+                rounds.append(1)
+                time.sleep(0.03)
+        worker.close()
+
+    thread = threading.Thread(target=work)
+    with other.cursor() as cursor:
+        thread.start()
+        try:
+            for _ in range(5):
+                time.sleep(0.01)
+                cursor.execute(sql)
+        finally:
+            is_over.set()
+            thread.join()
+    assert len(rounds) <= 20, "about two for each statement"
+    other.close()
 
 
 def test_lines_of_two_files_are_two(db, tmp_path):
