@@ -73,6 +73,7 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
     it may be half a word. Enter in a field presses no button and applies only what was typed.
     """
     verb, choice = _pressed(form)
+    _require_one_meant(form)
     steps = []
     if verb in ("note", "note_next") or has_typed_note(form):
         steps.append(note_step(form))
@@ -99,11 +100,10 @@ def has_typed_note(form: Mapping[str, str]) -> bool:
 def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Exact]:
     """The verb of the bulk form; a typed day begins in `tz`.
 
-    Enter in a field presses the button next to it; if several fields are filled, it is not known which one.
+    Enter in a field presses the button next to it.
     """
     verb, choice = _pressed(form)
-    if not form.get("verb", "").removeprefix("label typed") and len(_filled(form)) > 1:
-        raise InvalidRequest(f"verb: press the button, because {get_text_list(_filled(form), 'and')} are filled in")
+    _require_one_meant(form)
     if verb in ("", "label", "unlabel"):
         names = _names(form)
         if not names:
@@ -184,7 +184,7 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
 
 def told_of_stop(stopped: Bulk) -> str:
     """The message after stopping a bulk."""
-    far = f"Stopped after {stopped.dealt_with} of {stopped.total}."
+    far = f"Stopped after {thousands(stopped.dealt_with)} of {thousands(stopped.total)}."
     if stopped.undoes:
         return f"{far} Undo again to continue."
     return f"{far} Changes made so far stay{'' if stopped.verb == RENAME.name else ' and can be undone'}."
@@ -200,8 +200,14 @@ def _pressed(form: QueryDict) -> tuple[str, str]:
     return ("snooze", "day") if form.get("until") else ("", "")
 
 
+def _require_one_meant(form: QueryDict) -> None:
+    """Refuse Enter without scripts if several fields are filled: it is not known in which one it was pressed."""
+    if not form.get("verb", "").removeprefix("label typed") and len(_filled(form)) > 1:
+        raise InvalidRequest(f"verb: press the button, because {get_text_list(_filled(form), 'and')} are filled in")
+
+
 def _filled(form: QueryDict) -> list[str]:
-    """The bulk form's fields that Enter could mean, in words."""
+    """The fields that Enter could mean, in words."""
     duplicate = form.get("duplicate_of") or form.get("original")
     given = {"a label": form.get("label"), "an original": duplicate, "a date": form.get("until")}
     return [words for words, value in given.items() if value]

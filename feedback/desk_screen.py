@@ -275,6 +275,9 @@ def refused(
     item = context.get("item")
     if part in ("", "comment"):
         context["comment_at"] = _comment_at(item, form)
+    if part == "bulk":  # the report's own form has fields of the same names
+        at = next(iter(forms.reasons(problem, _TYPED_FOR_ALL, otherwise=part, names=_TYPED_AS)))
+        context |= {"typed": {}, "bulk_typed": form, "bulk_at": at}
     if part:
         return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_SAID_AS)}
     if item is None:
@@ -534,6 +537,7 @@ _TYPED_AS = {
     "expectations": "an expectation",
 }
 """Arguments of verbs that are typed into a field of another name."""
+_TYPED_FOR_ALL = ("label", "add", "remove", "duplicate_of", "public_reply", "public_status", "until")
 _SAID_AS = {**_TYPED_AS, "until": "the date"}
 """Names for fields in errors that are not shown next to the field."""
 

@@ -244,9 +244,11 @@ def undo(request: HttpRequest) -> HttpResponseBase:
     notes.success(request, desk_forms.told_of_undo(done))
     request.session.pop(_FINAL, None)
     only, state = undoing.only_report(action), _state_of(request)
+    # Another report in place of an open one is no step of the browser's history.
+    tell = replace_url if state.get("item") else push_url
     if only and only != state.get("item"):  # options like `whole` were set for another report
         state = {**desk_screen.kept(state), "item": only}
-    return _onward(request, _desk_at(state), push_url)
+    return _onward(request, _desk_at(state), tell)
 
 
 @signed_in

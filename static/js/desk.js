@@ -4,7 +4,7 @@ const desk = part("desk");
 const ahead = new Map(), made = new Map();
 const OPEN = ".rep[aria-current] a";
 const opened = (url = location) => new URL(url).searchParams.get("item");
-let leases, bulks, held, left, resting, source, heard, last, shown, seen, links, was, next, here;
+let every, leases, bulks, held, left, resting, source, heard, last, shown, seen, links, was, next, here;
 
 function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
@@ -23,7 +23,7 @@ function settle() {
 	heard === query() || listen();
 }
 
-// The newer of page and stream wins.
+// The newer wins.
 function progress() {
 	const shown = part("bulks");
 	if (!(bulks?.dataset.at > shown.dataset.at) || one(".htmx-request", shown)) return;
@@ -127,7 +127,8 @@ on("keydown", ({ key }) => /^( |Page)/.test(key) && active().matches("body, .rep
 
 function refocus(goes) {
 	if (!goes && !active().matches("body, .rep a, .desk > *")) return;
-	const wrong = one("[data-focus], [aria-invalid]:not(a), #bulk[data-on] .wrong + * .btn");
+	const wrong = one("[data-focus], [aria-invalid]:not(a)");
+	wrong?.closest(".menu")?.setAttribute("open", "");
 	const link = wrong ?? one(OPEN) ?? one(".rep a");
 	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
 	/^text/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
@@ -160,15 +161,14 @@ on("htmx:oobBeforeSwap", ({ target, detail }) => {
 
 on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
 	if (elt.matches("input, details, label *, #check-runs")) return;
-	const isPost = verb === "post";
 	const isDone = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, (was = 0)), enter(part(left.id));
-	if (isPost) drop(/fb_\w+|$/.exec(elt.action)[0]);
-	if (isDone && elt.id === "bulk") recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
+	if (verb === "post") drop(/fb_\w+|$/.exec(elt.action)[0]);
+	if (isDone && elt.id === "bulk") (every = 0), recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	settle();
 	refocus(isDone && boosted && !one("[data-typing]:focus"));
 	isDone || (left?.isConnected && enter(left));
-	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${isPost ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
+	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${verb === "post" ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
 });
 
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
@@ -190,7 +190,7 @@ on("click", ({ target, shiftKey }) => {
 	recall(ids);
 	say(words("[data-ticked]"));
 });
-on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && say(words("#bulk p label")));
+on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && ((every = target.checked ?? every), say(words("#bulk p label"))));
 on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set()));
 
 function recall(ids = ticks()) {
@@ -200,7 +200,7 @@ function recall(ids = ticks()) {
 	last = ids.size && last;
 	one("[data-ticked]").textContent = `${ids.size} ticked`;
 	bulk.ticked.value = [...ids];
-	for (const box of all("[name=all]")) box.checked &&= ids.size;
+	for (const box of all("[name=all]")) box.checked = every &&= ids.size;
 	let more = ids.size;
 	for (const box of all(".rep input")) more -= box.checked = ids.has(box.value);
 	bulk.toggleAttribute("data-more", more);

@@ -2,18 +2,18 @@ import { active, all, enter, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
 const OVERLAYS = ":popover-open, .menu[open]";
-let went = 0, isChord;
+let went = 0, chord;
 
 on("keydown", (event) => event.isComposing || event.defaultPrevented || (isUsed(event) && event.preventDefault()));
 
 function isUsed(event) {
 	const { key, target } = event;
-	isChord = event.ctrlKey || event.metaKey;
-	if (isChord && /^k|KeyK/i.test(key + event.code)) return press(one("#go"));
+	chord = event.ctrlKey || event.metaKey;
+	if (chord && /^k|KeyK/i.test(key + event.code)) return press(one("#go"));
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
 	if (queue[0] ? ends(event) : inField(event) || inList(event)) return true;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
-	if (isChord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
+	if (chord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
 	if (event.repeat && !"jk".includes(key)) return;
 	if (!queue[0] && target.closest(TYPING)) return;
 	if (one(OVERLAYS)) return press(one(`.menu[open] [data-key="${CSS.escape(key)}"]`));
@@ -25,7 +25,7 @@ function isUsed(event) {
 const queue = [];
 
 const ends = ({ key }) =>
-	key === "Enter" ? queue.push(isChord ? "Send" : key) : key === "Backspace" && queue.pop();
+	key === "Enter" ? queue.push(chord ? "Send" : key) : key === "Backspace" && queue.pop();
 
 function type(key) {
 	const field = active();
@@ -55,7 +55,7 @@ function then() {
 on("htmx:load htmx:afterRequest", () => setTimeout(then));
 
 function inField({ key, target, shiftKey }) {
-	const isSent = isChord ? !target.closest("a, button, summary") : target.matches("select[data-submit], [type=radio]");
+	const isSent = chord ? !target.closest("a, button, summary") : target.matches(".menu input, select[data-submit], [type=radio]");
 	if (key === "Enter" && isSent && send(target)) return true;
 	const field = target.closest(TYPING);
 	if (!field) return false;
@@ -97,8 +97,9 @@ const OWN = {
 	j: () => move(1),
 	k: () => move(-1),
 	o: open,
-	enter: open,
+	Enter: open,
 	x: tick,
+	X: tick,
 	n: free,
 	"+": atTurn,
 	"-": atTurn,
@@ -106,10 +107,9 @@ const OWN = {
 };
 
 function plain(key) {
-	const small = key.toLowerCase();
-	const isSecond = Date.now() - went < 1e3;
+	const since = Date.now() - went;
 	went = 0;
-	return isSecond ? use(`g ${small}`) : use(key) || use(small) || OWN[small]?.(small, small !== key);
+	return since < 1e3 ? use(`g ${key}`) : use(key) || OWN[key]?.(key, key === "X");
 }
 
 export function use(key) {

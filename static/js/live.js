@@ -11,7 +11,7 @@ addEventListener("scroll", follow);
 on("visibilitychange", connect);
 on("htmx:afterSettle", ({ target }) => {
 	if (!target.matches("#write, #asked")) return;
-	connect(); // its answer may be older
+	connect(); // it may be older
 	if (active() === document.body && matchMedia("(hover)").matches) enter(part("say"));
 });
 

@@ -46,6 +46,27 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"
 
 
+def test_a_key_that_is_to_be_pressed_again_is_no_letter_of_a_note(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 1)
+    mine, theirs = visit("admin"), visit("bea")
+    mine.forgive("status of 412")
+    for page in (mine.page, theirs.page):
+        first_of_the_open(page, "Complaint 0")
+    mine.page.keyboard.press("m")
+    mine.page.keyboard.type("draft")
+    mine.page.keyboard.press("Escape")
+    theirs.page.keyboard.press("a")
+    expect(theirs.page.locator("#said")).to_contain_text("Claimed")
+    mine.page.keyboard.press("a")
+    expect(mine.page.locator("#desk-report [role=alert]")).to_contain_text("Press a again to take it over.")
+    expect(mine.page.locator("#admin-note")).to_have_value("draft")
+    mine.page.keyboard.press("a")
+    expect(mine.page.locator("#said")).to_contain_text("Claimed")
+    [report] = stored(empty, thread_id)
+    owner = empty.call("admin", "GET", f"admin/feedback/{report['feedback_id']}/triage")["owner"]
+    assert (owner, report["admin_note"]) == ("admin@heddle.test", "draft")
+
+
 def test_who_is_where_is_seen_at_once_and_n_goes_around_them(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 4)
     mine, theirs = visit("admin").page, visit("bea").page

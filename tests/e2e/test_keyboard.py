@@ -38,7 +38,7 @@ def test_sign_in_open_a_thread_find_what_went_wrong_and_rate_it(heddle: Heddle, 
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/threads/{thread_id}/")
 
-    page.keyboard.press("Shift+E")
+    page.keyboard.press("e")
     assert focused(page, ".call[data-outcome=error] > summary")
     page.keyboard.press("t")
     assert focused(page, "#talk .call summary") and not focused(page, ".call[data-outcome=error] > summary")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from core.moments import spoken
 from feedback import capture, desk_live, screens, triage
-from feedback.models import Reply, Triage, TriageChange, UserFeedback
+from feedback.models import Label, Reply, Triage, TriageChange, UserFeedback
 from feedback.wire import TriageIn
 from tests import hooks, make
 from tests.pages.desk import (
@@ -79,8 +79,17 @@ def test_with_scripts_an_action_is_answered_by_the_page_it_leads_to(browser_of: 
     assert page.none("html") and page.one("title").words == "report 1 · Heddle"
     undo = next(each for each in page.id("desk-status").all("form") if each["action"].endswith("/undo/"))
     page, history = sent(undo)
-    assert (told(page), history) == (["Undone: resolution of “report 2”."], {"HX-Push-Url": here})
+    assert (told(page), history) == (["Undone: resolution of “report 2”."], {"HX-Replace-Url": here})
     assert not stored(made[2]).resolved
+
+
+def test_enter_without_scripts_does_not_guess_between_two_fields(browser_of: Browser, who: People) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    form = get(client, f"{DESK}{ALL}&item={made[0].feedback_id}").id("triage")
+    page = dom(submit(client, form, "label typed", label="half", duplicate_of=made[1].feedback_id), 400)
+    assert "Press the button, because a label and an original are filled in." in page.id("triage").words
+    assert (page.id("admin-label")["value"], page.id("duplicate-of")["value"]) == ("half", made[1].feedback_id)
+    assert not stored(made[0]).resolved and not Label.objects.exists()
 
 
 @pytest.mark.parametrize("by_htmx", [True, False])
