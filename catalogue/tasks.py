@@ -9,5 +9,5 @@ from core import jobs
 @shared_task(name="catalogue.sweep", ignore_result=True)
 def sweep() -> None:
     """Delete old calls and worlds."""
-    with jobs.periodical("catalogue.sweep"):
+    with jobs.repeated("catalogue.sweep"):
         sweeping.sweep()

@@ -26,8 +26,8 @@ def enqueue(task: str, row_id: int) -> None:
 
 
 @contextmanager
-def periodical(task: str) -> Iterator[None]:
-    """Wrap a periodic task: an unreachable database is logged as a warning, because beat runs the task again soon."""
+def repeated(task: str) -> Iterator[None]:
+    """Wrap a task that is repeated, by beat or by the sweep: a database that fails is logged as a warning."""
     try:
         yield
     except (OperationalError, InterfaceError) as problem:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -34,7 +35,6 @@ from feedback.wire_desk import MOST_TICKED
 AT_ONCE = 200
 """Most reports that are changed in the request; more are left to a worker."""
 CHUNK = 100
-_LEASE = timedelta(seconds=60)
 TASK = "feedback.bulk"
 _NOT_OF_A_REPORT = (DomainError, OperationalError, InterfaceError)
 """Errors that end a whole chunk: its author lost the right, or the database is unavailable or busy."""
@@ -227,10 +227,12 @@ def _hold(action: str) -> None:
 
 def _claim(bulk_pk: int) -> bool:
     free = Q(state=Bulk.State.QUEUED) | Q(state=Bulk.State.RUNNING, lease_until__lt=timezone.now())
-    claimed = Bulk.objects.filter(free, pk=bulk_pk).update(
-        state=Bulk.State.RUNNING, lease_until=timezone.now() + _LEASE
-    )
+    claimed = Bulk.objects.filter(free, pk=bulk_pk).update(state=Bulk.State.RUNNING, lease_until=_lease_end())
     return bool(claimed)
+
+
+def _lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.HEDDLE.lease_seconds)
 
 
 def _author(bulk_pk: int) -> Actor:
@@ -317,7 +319,7 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
             if bulk.verb == RENAME.name:
                 renaming.finish(bulk)
         else:
-            bulk.lease_until = timezone.now() + _LEASE
+            bulk.lease_until = _lease_end()
         bulk.save()
         return bulk.state == Bulk.State.RUNNING
 

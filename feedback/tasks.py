@@ -12,13 +12,14 @@ from feedback.webhooks import outbox, sending
 @shared_task(name="feedback.bulk", ignore_result=True)
 def advance_bulk(bulk_id: int) -> None:
     """Run a bulk to its end."""
-    bulk.advance(bulk_id)
+    with jobs.repeated("feedback.bulk"):
+        bulk.advance(bulk_id)
 
 
 @shared_task(name="feedback.digest", ignore_result=True)
 def digest() -> None:
     """Digest newly rated answers, and tally past days."""
-    with jobs.periodical("feedback.digest"):
+    with jobs.repeated("feedback.digest"):
         digesting.catch_up()
         tallying.catch_up()
 
@@ -26,31 +27,33 @@ def digest() -> None:
 @shared_task(name="feedback.settle", ignore_result=True)
 def settle(event_id: int) -> None:
     """Turn a due event into deliveries."""
-    outbox.settle(event_id)
+    with jobs.repeated("feedback.settle"):
+        outbox.settle(event_id)
 
 
 @shared_task(name="feedback.settle_due", ignore_result=True)
 def settle_due(_: int) -> None:
     """Turn what is due into deliveries."""
-    with jobs.periodical("feedback.settle_due"):
+    with jobs.repeated("feedback.settle_due"):
         outbox.settle_due()
 
 
 @shared_task(name="feedback.deliver", ignore_result=True)
 def deliver(endpoint_id: int) -> None:
     """Send a webhook its due messages."""
-    sending.deliver(endpoint_id)
+    with jobs.repeated("feedback.deliver"):
+        sending.deliver(endpoint_id)
 
 
 @shared_task(name="feedback.checks", ignore_result=True)
 def go_on_with_checks(run_id: int) -> None:
     """Judge runs whose answers have ended, and start waiting ones."""
-    with jobs.periodical("feedback.checks"):
+    with jobs.repeated("feedback.checks"):
         running.go_on()
 
 
 @shared_task(name="feedback.sweep", ignore_result=True)
 def sweep() -> None:
     """Queue due and stuck work again."""
-    with jobs.periodical("feedback.sweep"):
+    with jobs.repeated("feedback.sweep"):
         sweeping.sweep()

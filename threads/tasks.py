@@ -16,12 +16,12 @@ def advance(turn_id: int) -> None:
 @shared_task(name="threads.index", ignore_result=True)
 def index() -> None:
     """Index what has ended since."""
-    with jobs.periodical("threads.index"):
+    with jobs.repeated("threads.index"):
         indexing.catch_up()
 
 
 @shared_task(name="threads.sweep", ignore_result=True)
 def sweep() -> None:
     """Queue stuck turns again."""
-    with jobs.periodical("threads.sweep"):
+    with jobs.repeated("threads.sweep"):
         claims.sweep()

@@ -57,6 +57,8 @@ from threads.wire import (
 
 ADVANCE = "threads.advance"
 REPLAY_SECONDS = 60
+UNTOLD_SECONDS = 600
+"""All ten attempts of the SDK: thirty seconds each, and the pauses between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,16 +417,15 @@ def _begin(
 def _is_replay(thread: Thread, actor: Actor, request: Request) -> bool:
     """Whether the same request was just accepted: the SDK repeats a POST if the response was lost.
 
-    Within a minute it is a repeat while its turn runs (spec 1.5), and after the turn only if the response was never
-    sent because the server died.
+    Within a minute it is a repeat while its turn runs (spec 1.5). If the response was never sent, because the server
+    died or hangs, it is one for as long as the SDK tries, and after the turn, too.
     """
     turn = _LATEST.first(thread.pk) if request.digest else None
-    return (
-        turn is not None
-        and (turn.request_hash, turn.requested_by_id) == (request.digest, actor.user_id)
-        and turn.requested_at >= timezone.now() - timedelta(seconds=REPLAY_SECONDS)
-        and (turn.state in OPEN_TURN or not turn.is_told)
-    )
+    if turn is None or (turn.request_hash, turn.requested_by_id) != (request.digest, actor.user_id):
+        return False
+    age = timezone.now() - turn.requested_at
+    seconds = UNTOLD_SECONDS if not turn.is_told else REPLAY_SECONDS if turn.state in OPEN_TURN else 0
+    return age < timedelta(seconds=seconds)
 
 
 def _why_no_retry(thread: Thread, said: int | None) -> str:

@@ -25,6 +25,10 @@ _Wrapper: Any = base.DatabaseWrapper
 _SNAPSHOT = Bound(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _COMMIT, _ROLLBACK = Bound(b"COMMIT"), Bound(b"ROLLBACK")
 _PROBE_SECONDS, _FIRST_SECONDS = 1.0, 5
+IDLE_SECONDS = 30
+"""How long a transaction may do nothing before PostgreSQL ends it with its connection: a lease of a worker."""
+LOCK_SECONDS = 15
+"""How long a statement waits for a row that somebody else has locked. Less than clients wait for an answer."""
 
 
 class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
@@ -70,12 +74,18 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
         return found
 
     def _configure_connection(self, connection: Any) -> bool:
-        """Compile no queries: PostgreSQL would for a page that might read much, and takes longer than the page.
+        """Compile no queries, and bound how long a row stays locked and is waited for.
 
-        Not a startup option, which a pooler in between may refuse.
+        PostgreSQL would compile a page that might read much, and takes longer than the page. A process that freezes
+        within a transaction, or whose machine vanishes, would keep its locks for hours, and whoever wants one of them
+        would keep a thread and a connection: soon nobody has any. A running statement is not bounded.
+
+        Not startup options, which a pooler in between may refuse.
         """
         super()._configure_connection(connection)
-        connection.execute("SET jit = off")
+        bounds = {"idle_in_transaction_session_timeout": IDLE_SECONDS, "lock_timeout": LOCK_SECONDS}
+        sql = "SET jit = off;" + "".join(f"SET {name} = '{seconds}s';" for name, seconds in bounds.items())
+        connection.execute(sql, prepare=False)  # several statements cannot be prepared as one
         return True
 
     def probe(self) -> None:

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.models import Org
+from accounts.models import Org, User
 from accounts.rights import Audience
 from core import db, ids, jobs, outbound, paging
 from core.actor import Actor
@@ -58,15 +58,17 @@ def org_named(org_id: str) -> int:
 def create(actor: Actor, org_id: int | None, body: WebhookIn) -> WebhookEndpoint:
     """Create an enabled webhook; checks the right first and raises `Unauthorized`."""
     _check(require_audience(actor, org_id), body.events, body.url)
-    if WebhookEndpoint.objects.filter(owner=actor.user_id).count() >= MOST:
-        raise InvalidRequest(f"You already have {MOST} webhooks. Delete one first.")
-    return WebhookEndpoint.objects.create(
-        owner_id=actor.user_id,
-        org_id=org_id,
-        url=body.url,
-        description=body.description,
-        events=sorted(set(body.events)),
-    )
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=actor.user_id)  # one after the other, or more would fit
+        if WebhookEndpoint.objects.filter(owner=actor.user_id).count() >= MOST:
+            raise InvalidRequest(f"You already have {MOST} webhooks. Delete one first.")
+        return WebhookEndpoint.objects.create(
+            owner_id=actor.user_id,
+            org_id=org_id,
+            url=body.url,
+            description=body.description,
+            events=sorted(set(body.events)),
+        )
 
 
 def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = None) -> WebhookEndpoint:

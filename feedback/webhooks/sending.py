@@ -90,7 +90,7 @@ def _round(endpoint_id: int) -> bool:
     try:
         while delivery := _next(endpoint_id):
             lease = _renewed(endpoint_id, lease)
-            if lease is None or not _sent(delivery):
+            if lease is None or not _sent(delivery, lease):
                 return False
     finally:
         _released(endpoint_id, lease)
@@ -134,8 +134,10 @@ def _next(endpoint_id: int) -> WebhookDelivery | None:
     return rows.order_by("next_at", "pk").first()
 
 
-def _sent(delivery: WebhookDelivery) -> bool:
+def _sent(delivery: WebhookDelivery, lease: datetime) -> bool:
     """Make one attempt and store the result; False if it failed.
+
+    If the lease was lost meanwhile, only the attempt is stored: what became of the message, the other worker knows.
 
     Messages the owner may not receive are dropped. If they may receive nothing at all, the webhook is disabled.
     """
@@ -151,9 +153,10 @@ def _sent(delivery: WebhookDelivery) -> bool:
         if held is None:
             return False  # deleted meanwhile, together with its webhook
         _noted(delivery, outcome)
-        if held.next_at == delivery.next_at:
+        is_ours = WebhookEndpoint.objects.filter(pk=delivery.endpoint_id, lease_until=lease).exists()
+        # One that was replayed meanwhile is sent again with all its retries.
+        if is_ours and held.next_at == delivery.next_at:
             _concluded(delivery, outcome)
-        # Otherwise it was replayed meanwhile, and is sent again with all its retries.
     logger.info(
         "webhook.attempted",
         extra={

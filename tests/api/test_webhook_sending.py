@@ -342,6 +342,27 @@ def test_a_worker_whose_lease_ran_out_sends_nothing_more_and_frees_nothing(hook,
     assert WebhookEndpoint.objects.get().lease_until == taken
 
 
+@pytest.mark.parametrize("status", [200, 410, 500])
+def test_a_worker_that_wakes_up_after_another_one_delivered_changes_nothing(hook, receiver, rate, monkeypatch, status):
+    """Its attempt is in the log; but the message is delivered, and the webhook neither fails nor is disabled."""
+    rate()
+    send = outbound.send
+
+    def frozen(*request, **more):
+        monkeypatch.setattr(outbound, "send", send)
+        WebhookEndpoint.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+        hooks.work()
+        receiver.answers(Reply(status))
+        return send(*request, **more)
+
+    monkeypatch.setattr(outbound, "send", frozen)
+    hooks.work()
+    endpoint, delivery = WebhookEndpoint.objects.get(), WebhookDelivery.objects.get()
+    assert (endpoint.failing_since, endpoint.is_enabled) == (None, True)
+    assert (delivery.state, delivery.tries) == ("delivered", 1)
+    assert [each.status for each in delivery.attempts.all()] == [200, status]
+
+
 def test_a_worker_that_lost_its_lease_before_it_sent_sends_nothing(hook, receiver, rate, monkeypatch):
     rate()
     found, taken = sending._next, timezone.now() + timedelta(hours=1)

@@ -1,7 +1,9 @@
 """Statements that travel together: what is held back is there for whoever looks, and refused like any other."""
 
 import signal
+from contextlib import ExitStack
 
+import psycopg
 import pytest
 from django.db import DataError, IntegrityError, NotSupportedError, OperationalError, connection, transaction
 from django.db.models import CharField, F, Func, Value
@@ -9,7 +11,7 @@ from django.db.models.functions import Concat
 
 from accounts.models import Membership, Org
 from core.db import snapshot
-from core.postgres import pipeline
+from core.postgres import base, pipeline
 from core.postgres.base import DatabaseWrapper
 from core.prepared import Prepared, PreparedInsert, PreparedUpdate, at_one_moment, together
 from tests.core.test_db import in_another_connection
@@ -338,6 +340,39 @@ def test_no_query_is_compiled():
     with connection.cursor() as cursor:
         cursor.execute("SHOW jit")
         assert cursor.fetchone() == ("off",)
+
+
+@pytest.fixture
+def lines():
+    """Connections of other processes, with the settings of this one."""
+    with ExitStack() as open_lines:
+
+        def made():
+            line = psycopg.connect(**{**connection.get_connection_params(), "cursor_factory": psycopg.Cursor})
+            open_lines.callback(line.close)
+            connection._configure_connection(line)
+            line.commit()
+            return line
+
+        yield made
+
+
+def test_who_freezes_in_a_transaction_does_not_keep_its_locks(loom, lines, monkeypatch):
+    monkeypatch.setattr(base, "IDLE_SECONDS", 1)
+    frozen, other = lines(), lines()
+    wanted = "SELECT name FROM accounts_org WHERE slug = 'loom' FOR UPDATE"
+    frozen.execute(wanted)
+    assert other.execute(wanted).fetchone() == ("Loom",)
+
+
+def test_nobody_waits_for_a_lock_without_end(loom, lines, monkeypatch):
+    monkeypatch.setattr(base, "LOCK_SECONDS", 1)
+    holding, other = lines(), lines()
+    wanted = "SELECT name FROM accounts_org WHERE slug = 'loom' FOR UPDATE"
+    holding.execute(wanted)
+    with pytest.raises(psycopg.errors.LockNotAvailable):
+        other.execute(wanted)
+    assert holding.execute(wanted).fetchone() == ("Loom",)
 
 
 def test_requests_in_a_row_meet_the_same_server_process():
