@@ -180,8 +180,8 @@ def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) ->
 def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn) -> Call:
     """Simulate the call in a world, which validates the arguments itself, after its simulated failures (C114).
 
-    Each attempt of a retry policy is a separate step. With a key all attempts get the same result. Raises `Conflict` if
-    the key was used for a different call, `Expired` if the world has ended.
+    Each attempt of a retry policy is a separate step; with a key, none follows but after a simulated failure. Raises
+    `Conflict` if the key was used for a different call, `Expired` if the world has ended.
     """
     placed = validating.placed(body.args, body.arguments, target.param_order)
     plays: list[Played] = []

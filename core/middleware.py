@@ -280,7 +280,7 @@ def refusals(get_response: Handler) -> Handler:
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        if isinstance(response, HttpResponseNotAllowed) and not problems.is_api(request):
+        if isinstance(response, HttpResponseNotAllowed):
             return problems.wrong_method(request, response)
         return response
 

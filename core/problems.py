@@ -46,8 +46,9 @@ RETRY_AFTER_SECONDS = 5
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether errors use the envelope: /v1 and everything under it except the page /v1/docs/."""
-    return f"{request.path_info}/".startswith("/v1/") and request.path_info != "/v1/docs/"
+    """Whether errors use the envelope (B169): /v1 and everything under it, except for who reads the page /v1/docs/."""
+    is_page = request.path_info == "/v1/docs/" and request.method in ("GET", "HEAD")
+    return f"{request.path_info}/".startswith("/v1/") and not is_page
 
 
 def meaning_of(problem: BaseException) -> DomainError | None:
@@ -122,10 +123,13 @@ def page(request: HttpRequest, problem: DomainError) -> HttpResponse:
 
 
 def wrong_method(request: HttpRequest, refused: HttpResponseNotAllowed) -> HttpResponse:
-    """Django's empty 405 response as a page with the reason; its headers are kept."""
+    """Django's empty 405 response with the reason; its headers are kept."""
     is_read = request.method in ("GET", "HEAD")
     said = "This address only accepts forms." if is_read else "This page is read-only."
-    told = page(request, MethodNotAllowed(f"{said} Nothing was changed."))
+    if is_api(request):
+        told = envelope(MethodNotAllowed(f"{request.method} is not allowed here. Allowed: {refused['Allow']}."))
+    else:
+        told = page(request, MethodNotAllowed(f"{said} Nothing was changed."))
     told["Allow"] = refused["Allow"]
     return told
 

@@ -31,7 +31,8 @@ def play(world_pk: int, name: str, arguments: Any, *, key: str | None = None) ->
     """Simulate a call of a tool by name, in a transaction that locks the world.
 
     Failures inside the world are results. Raises `Expired` for a closed or expired world, `Conflict` if the key was
-    used for a different call. A known key gets the same result without a step or a failure (C115).
+    used for a different call. A known key gets the same result without a step or a failure (C115); a simulated failure
+    is no result of its key.
     """
     with transaction.atomic():
         world = keeping.held(world_pk)
@@ -52,7 +53,7 @@ def play(world_pk: int, name: str, arguments: Any, *, key: str | None = None) ->
         result = results.sized(result, arguments)
         keeping.renew(world, "step_count", "history")
         answer = {"result": result.model_dump(), "source": made_from, "validation": _judged(tool, result)}
-        if key is not None:
+        if key is not None and not failed:  # who tries again after a simulated failure does so with the same key
             WorldAnswer.objects.create(world=world, key=key, fingerprint=asked, answer=answer)
         return Played(tool, result, _facts(world, answer, cache_hit=False))
 

@@ -540,6 +540,13 @@ def test_any_other_method_is_refused_in_the_envelope(world, api):
             assert all(possible in said for possible in methods)
 
 
+@pytest.mark.parametrize("path", ["/v1/schema/", "/v1/docs/", "/v1/docs"])
+def test_what_describes_the_api_is_only_read_B169(api, path):
+    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+        status, code, said = refusal_of(api("alice").request(method, path, {}))
+        assert (status, code) == (405, "RobotoInvalidRequestException") and "GET" in said
+
+
 # The pages
 
 

@@ -479,6 +479,16 @@ def test_worlds_know_nothing_of_each_other_C110(world):
     assert one.get("state")["entities"]["user"].keys() == {made["id"]}
 
 
+def test_a_simulated_failure_is_not_kept_by_its_key_C115(world):
+    """Who tries again with the key of the first attempt, as clients do, is answered in the end, and then for good."""
+    played = world("stateful", seed=5, failure_profile={"rate": 0.5, "codes": ["timeout"]})
+    tried = [played.call("create_user", {"name": "Ann"}, idempotency_key=f"k{at // 6}") for at in range(60)]
+    for start in range(0, 60, 6):
+        codes = [each["result"]["error"] and each["result"]["error"]["code"] for each in tried[start : start + 6]]
+        assert codes == sorted(codes, key=lambda code: code is None), "no failure after an answer"
+    assert any(each["result"]["error"] for each in tried) and sum(each["cache_hit"] for each in tried) > 10
+
+
 def test_a_soft_reset_keeps_and_a_hard_one_clears_C111(world):
     played = world("stateful", seed=5)
     first = played.output("create_user", {"name": "Ann"}, idempotency_key="k")
