@@ -15,6 +15,7 @@ BUILTIN = frozenset({"demo", "heddle"})
 _DIALECTS = {"roboto_client": "roboto"}
 _SERVER = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _TOOL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_UNFIT, _LONGEST_FOR_MODELS = re.compile(r"[^A-Za-z0-9_-]"), 64
 
 
 class QualifiedName(NamedTuple):
@@ -32,6 +33,12 @@ def is_of_runtime(name: str) -> bool:
 def fold(server: str) -> str:
     """The form under which a server name is unique: `my-srv` and `my_srv` are the same (C13)."""
     return server.replace("-", "_")
+
+
+def for_models(qualified_name: str) -> str:
+    """The name under which providers accept a tool; empty if it is too long for them. Two tools may have the same."""
+    name = _UNFIT.sub("_", qualified_name)
+    return name if len(name) <= _LONGEST_FOR_MODELS else ""
 
 
 def join(server: str, name: str) -> str:

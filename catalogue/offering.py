@@ -5,7 +5,6 @@ they are called; those that are only a schema are offered, as their `visible` sa
 them. A tool that a client runs is offered by the client that declares it, not from here.
 """
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -22,8 +21,6 @@ from core.prepared import Prepared
 
 MOST = 100
 """Maximum number of org tools offered: providers accept about 128 in total. Those that can run come first."""
-_UNFIT = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST = 64
 
 
 def specs(org_id: int) -> Mapping[str, ToolSpec]:
@@ -39,7 +36,7 @@ def specs(org_id: int) -> Mapping[str, ToolSpec]:
     present = list(rows.order_by("-tool__is_dispatchable", "tool__qualified_name"))
     connections = handlers.connections_of({version.tool.server_id for version in present})
     for version in sorted(present, key=lambda version: _is_renamed(version.tool)):
-        if name := _name_of(version.tool.qualified_name):
+        if name := naming.for_models(version.tool.qualified_name):
             found.setdefault(name, _spec(version, connections.get(version.tool.server_id)))
     return found
 
@@ -61,7 +58,7 @@ def tool_called(org_id: int, name: str) -> Tool | None:
     with suppress(NotFound):
         return tools.tool_for(org_id, naming.join(spec.server, spec.name) if spec else name)
     rows = Tool.objects.visible_in(org_id).select_related("server")
-    renamed = next((pk for pk, qualified, _ in _OFFERED.rows(org_id) if _name_of(qualified) == name), None)
+    renamed = next((pk for pk, qualified, _ in _OFFERED.rows(org_id) if naming.for_models(qualified) == name), None)
     if renamed is not None:
         return rows.filter(pk=renamed).first()
     found = list(rows.filter(name=name)[:2])
@@ -71,17 +68,11 @@ def tool_called(org_id: int, name: str) -> Tool | None:
 def names(org_id: int) -> frozenset[str]:
     """The names of offered tools that the server runs, which no client tool may have. One short query."""
     runnable = (qualified for _, qualified, is_dispatchable in _OFFERED.rows(org_id) if is_dispatchable)
-    return frozenset(builtin.TOOLS) | {_name_of(qualified) for qualified in runnable}
-
-
-def _name_of(qualified_name: str) -> str:
-    """The name for models; empty if it is too long for them."""
-    name = _UNFIT.sub("_", qualified_name)
-    return name if len(name) <= _LONGEST else ""
+    return frozenset(builtin.TOOLS) | {naming.for_models(qualified) for qualified in runnable}
 
 
 def _is_renamed(tool: Tool) -> bool:
-    return _name_of(tool.qualified_name) != tool.qualified_name
+    return naming.for_models(tool.qualified_name) != tool.qualified_name
 
 
 def _spec(version: ToolVersion, connection: ToolConnection | None) -> ToolSpec:

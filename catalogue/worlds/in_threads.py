@@ -3,12 +3,11 @@
 A thread can be started or forked in a world. Only `get_tool_data` stays: it reads stored data of the org.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from catalogue import builtin, data, results
+from catalogue import builtin, data, naming, results
 from catalogue.calls import Made
 from catalogue.executing import Execution
 from catalogue.models import World, WorldTool
@@ -17,7 +16,6 @@ from catalogue.worlds import calling, keeping
 from catalogue.worlds.playing import play
 from core.errors import Expired, InvalidRequest, NotFound
 
-_MODEL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALWAYS = ("get_tool_data",)
 
 
@@ -32,7 +30,7 @@ def world_for(org_id: int, world_id: str) -> World:
 def names(world_pk: int) -> frozenset[str]:
     """The names under which a world offers its tools. One short query."""
     tools = WorldTool.objects.filter(world=world_pk).only("server", "name", "qualified_name")
-    return frozenset(_ALWAYS) | {_name_of(tool) for tool in tools}
+    return frozenset(_ALWAYS) | {name for tool in tools if (name := _name_of(tool))}
 
 
 class Stage:
@@ -42,7 +40,8 @@ class Stage:
         self._world_pk = world_pk
         self._tools: dict[str, WorldTool] = {}
         for tool in WorldTool.objects.filter(world=world_pk).order_by("pk"):
-            self._tools.setdefault(_name_of(tool), tool)
+            if name := _name_of(tool):
+                self._tools.setdefault(name, tool)
         self.specs: Mapping[str, ToolSpec] = {
             **{name: builtin.TOOLS[name] for name in _ALWAYS},
             **{name: ToolSpec(name, tool.description, tool.input_schema, None) for name, tool in self._tools.items()},
@@ -80,6 +79,5 @@ class Stage:
 
 
 def _name_of(tool: WorldTool) -> str:
-    """The name for models: bare for built-in tools, as in every thread; else qualified, as providers accept it."""
-    name = tool.name if tool.server == "heddle" else tool.qualified_name
-    return name if _MODEL_NAME.fullmatch(name) else re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64]
+    """The name for models: bare for built-in tools, as in every thread; empty if it is too long."""
+    return naming.for_models(tool.name if tool.server == "heddle" else tool.qualified_name)

@@ -2,7 +2,9 @@
 
 import pytest
 
-from catalogue.models import Call, DemoCount
+from catalogue import naming
+from catalogue.models import Call, DemoCount, World
+from catalogue.worlds import in_threads
 from tests import make
 from tests.api import shapes
 from tests.api.test_worlds import NAMES, TOOLS, Played
@@ -132,3 +134,14 @@ def test_a_large_answer_is_put_aside_as_in_every_thread(api, who, played):
     assert result["payload"].keys() == {"ref_id", "summary"}
     make.send(who.alice, thread, f'[[call get_tool_data {{"ref_id": "{result["payload"]["ref_id"]}"}}]]')
     assert results_of(thread, api)[-1]["payload"] == big
+
+
+def test_a_world_offers_its_tools_by_the_same_names_as_a_thread_without_one(api, who):
+    """Two names that are longer than providers take would be one if they were cut; neither is offered anywhere."""
+    long = [f"{'long' * 16}_{end}" for end in ("one", "two")]
+    tools = [{"name": name, "description": "", "inputSchema": {"type": "object"}} for name in (*long, "dotted.name")]
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "mcp", "server": "crm", "tools": tools}))
+    names = [f"crm__{name}" for name in (*long, "dotted.name")]
+    played = Played(api("alice"), {"mode": "schema_only", "seed": 1, "tools": names})
+    assert in_threads.names(World.objects.get().pk) == {"crm__dotted_name", "get_tool_data"}
+    assert played.record["tools"] and not {naming.for_models(name) for name in names[:2]} - {""}
