@@ -23,6 +23,14 @@ def of(actor: Actor, org: Org) -> QuerySet[Membership]:
     return _rows().filter(org=org).order_by("user__email")
 
 
+def member_for(actor: Actor, org: Org, email: str) -> Membership:
+    """The member of an org with that email address, for its members; raises `NotFound`."""
+    found = of(actor, org).filter(user__email=email.strip().lower()).first()
+    if found is None:
+        raise NotFound("There is no such member.")
+    return found
+
+
 def add(actor: Actor, slug: str, email: str, *, name: str = "", role: str = Membership.Role.MEMBER) -> Membership:
     """Add a user to an org by email; a new account is created without a password.
 

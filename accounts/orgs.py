@@ -1,14 +1,14 @@
 """Create orgs, set their policies, and check who administers them."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.models import Membership, Org, User
 from accounts.rights import may_administer, require_keeper
-from core import bodies
+from core import bodies, ids
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound, Unauthorized
 
@@ -62,6 +62,23 @@ def set_policy(slug: str, policy: str, on: bool) -> Org:
         raise InvalidRequest(f"policy: must be one of {', '.join(Org.POLICIES)}")
     setattr(org, policy, on)
     org.save(update_fields=[policy])
+    return org
+
+
+def org_for(actor: Actor, org_id: str) -> Org:
+    """The org with that public id, if the actor may act in it; else raises `NotFound`."""
+    found = open_to(actor).filter(key=ids.key_of(org_id, ids.ORG) or "").first()
+    if found is None:
+        raise NotFound.of("org", org_id[:80])
+    return found
+
+
+def change_policies(actor: Actor, org: Org, changes: Mapping[str, bool]) -> Org:
+    """Set some policies of an org; raises `Unauthorized`."""
+    require_administering(actor, org)
+    for policy in changes:
+        setattr(org, policy, changes[policy])
+    org.save(update_fields=[*changes])
     return org
 
 

@@ -11,22 +11,18 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import invitations, shown_once, throttle
+from accounts import invitations, shown_once, throttle, tokens
 from accounts.authentication import page_actor
 from accounts.context import MOST_ORGS, THEME_COOKIE, THEMES
-from accounts.models import ApiToken, User, mint
-from accounts.naming import check_one_line
+from accounts.models import ApiToken, User
 from accounts.orgs import open_to, take_turns_with
 from accounts.pages import signed_in
 from core import forms
-from core.errors import InvalidRequest, NotFound
+from core.errors import InvalidRequest
 
-LIFETIMES = {"30": "in 30 days", "90": "in 90 days", "365": "in a year", "": "never"}
-"""Lifetimes of a new token, in days."""
 _USUAL = "90"
 _NEW_TOKEN = "new_token"  # noqa: S105 - the name of a cookie
 _YEAR_SECONDS = int(timedelta(days=365).total_seconds())
@@ -43,9 +39,9 @@ def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "")
     actor = page_actor(request)
     context = {
         "orgs": open_to(actor)[:MOST_ORGS],
-        "tokens": ApiToken.objects.filter(user=actor.user_id, revoked_at=None).order_by("-created"),
+        "tokens": tokens.active(actor.user_id),
         "new_token": secret,
-        "lifetimes": LIFETIMES.items(),
+        "lifetimes": tokens.LIFETIMES.items(),
         "themes": [("", "System"), *((name, name.capitalize()) for name in THEMES)],
         "typed": {
             **{name: request.POST.get(name, "") for name in ("name", "scope")},
@@ -65,22 +61,15 @@ def token_create(request: HttpRequest) -> HttpResponse:
     """Create a token; its secret is shown once, on the next page."""
     user = request.user
     assert isinstance(user, User)
-    name = request.POST.get("name", "").strip()
-    scope = request.POST.get("scope", ApiToken.Scope.WRITE)
-    days = request.POST.get("expires", "")
-    if not 1 <= len(name) <= 80 or "\x00" in name:
-        return _settings(request, {"name": "Use 1 to 80 characters."})
+    asked = {"scope": request.POST.get("scope", ApiToken.Scope.WRITE), "days": request.POST.get("expires", "")}
     try:
-        check_one_line("name", name)
+        secret = tokens.create(user, request.POST.get("name", "").strip(), **asked)
     except InvalidRequest as problem:
-        return _settings(request, forms.reasons(problem, ("name",), otherwise="name"))
-    if scope not in ApiToken.Scope.values:
-        raise InvalidRequest("scope: must be write or read")
-    if days not in LIFETIMES:
-        raise InvalidRequest(f"expires: must be one of {', '.join(filter(None, LIFETIMES))} days, or empty")
-    expires_at = timezone.now() + timedelta(days=int(days)) if days else None
+        if not (errors := forms.reasons(problem, ("name",))).get("name"):
+            raise
+        return _settings(request, errors)
     response = redirect(reverse("accounts:settings") + "#new-token")
-    shown_once.hand_over(response, _NEW_TOKEN, mint(user, name, scope=scope, expires_at=expires_at)[1], to=user.pk)
+    shown_once.hand_over(response, _NEW_TOKEN, secret, to=user.pk)
     return response
 
 
@@ -88,11 +77,7 @@ def token_create(request: HttpRequest) -> HttpResponse:
 @require_POST
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke an own token; it stops working with the next request."""
-    mine = ApiToken.objects.filter(pk=token_id, user=request.user.pk, revoked_at=None)
-    name = mine.values_list("name", flat=True).first()
-    if not mine.update(revoked_at=timezone.now()):
-        raise NotFound("You have no active token with this ID.")
-    messages.success(request, f"Token {name} revoked.")
+    messages.success(request, f"Token {tokens.revoke(page_actor(request).user_id, token_id)} revoked.")
     return redirect("accounts:settings")
 
 

@@ -168,7 +168,7 @@ def _name(shape: Schema) -> str:
     return str(shape.get("$ref", "")).rpartition("/")[2]
 
 
-_GROUPS = ("threads", "feedback", "triage", "agents", "skills", "catalogue", "webhooks")
+_GROUPS = ("threads", "feedback", "triage", "agents", "skills", "catalogue", "webhooks", "orgs")
 """In the order of the page."""
 _ROW = r"(?:[A-Z]\d+|spec \d[\d.]*)"
 _SPEC_ROWS = re.compile(rf" \({_ROW}(?:(?:,| to| and) {_ROW})*\)")

@@ -20,6 +20,7 @@ urlpatterns = [
     path("v1/", include("threads.urls_api")),
     path("v1/", include("feedback.urls_api")),
     path("v1/", include("catalogue.urls_api")),
+    path("v1/", include("accounts.urls_api")),
     path("", RedirectView.as_view(pattern_name="threads:list"), name="home"),
     path("", include("accounts.urls")),
     path("", include("threads.urls")),

@@ -143,6 +143,8 @@ class Operation(AutoSchema):
     def get_tags(self) -> list[str]:
         if "/admin/" in self.path:
             return ["triage"]
+        if self.path.startswith(("/v1/orgs", "/v1/tokens")):
+            return ["orgs"]
         tags = ("webhooks", "feedback", "skills", "agents", "catalogue")
         return [next((tag for tag in tags if tag in self.path), "threads")]
 

@@ -16,7 +16,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import ApiToken, Membership, User
+from accounts.models import ApiToken, Membership, Org, User
 from core import sse
 from core.logging import JsonFormatter
 from feedback.models import (
@@ -152,6 +152,8 @@ def place(who, api):
             "version": "1",
             "agent_id": agent["agent_id"],
             "name": "ours",
+            "org_id": Org.objects.get(slug="acme").org_id,
+            "email": who.bob.user.email,
             "member_id": str(Membership.objects.get(user=who.bob.user).pk),
             "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             "uidb64": "MQ",

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
-from accounts.models import ApiToken, Membership, mint
+from accounts.models import ApiToken, Membership, Org, mint
 from accounts.orgs import set_policy
 from catalogue.elsewhere import mcp_servers
 from catalogue.models import Call
@@ -82,7 +82,25 @@ ONE_TOOL = "v1/catalogue/tools/<str:qualified_name>"
 SERVER = "v1/catalogue/servers/<str:server>"
 WORLD = "v1/catalogue/worlds/<str:world_id>"
 
+ORG = "v1/orgs/<str:org_id>"
+ONE_MEMBER = f"{ORG}/members/<str:email>"
+OF_THE_ORG = May(private=200, stranger=404)
+"""Its members may look; platform admins, too."""
+ADMINISTERED = May(private=403, shared=403, stranger=404)
+"""Its admins' business, of whom alice is one."""
+
 ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
+    ("GET", "v1/orgs"): (ANYBODY, None),
+    ("GET", ORG): (OF_THE_ORG, None),
+    ("PATCH", ORG): (ADMINISTERED, {"members_may_fork": True}),
+    ("GET", f"{ORG}/members"): (OF_THE_ORG, None),
+    ("POST", f"{ORG}/members"): (ADMINISTERED, {"email": "new@acme.test"}),
+    ("GET", ONE_MEMBER): (OF_THE_ORG, None),
+    ("PATCH", ONE_MEMBER): (ADMINISTERED, {"role": "admin"}),
+    ("DELETE", ONE_MEMBER): (ADMINISTERED, None),
+    ("POST", f"{ONE_MEMBER}/invitation"): (replace(ADMINISTERED, owner=400, admin=400), {}),
+    ("GET", "v1/tokens"): (ANYBODY, None),
+    ("DELETE", "v1/tokens/<str:token_id>"): (May(private=404, shared=404, stranger=404, admin=404), None),
     ("GET", "v1/ai/threads"): (ANYBODY, None),
     ("POST", "v1/ai/threads"): (IN_AN_ORG, {"messages": [TEXT]}),
     ("POST", "v1/ai/threads/search"): (ANYBODY, {}),
@@ -275,6 +293,9 @@ class Place:
 
 
 UNKNOWN = {
+    "org_id": "og_unknown",
+    "email": "unknown@acme.test",
+    "token_id": "0",
     "thread_id": "ags_unknown",
     "waiting_id": "ags_unknown",
     "feedback_id": "fb_unknown",
@@ -364,6 +385,8 @@ def world(who, api, monkeypatch):
                 "call_id": call_of(thread, visibility),
                 "ref_id": ref["ref_id"],
                 "world_id": played["world_id"],
+                "org_id": Org.objects.get(slug="acme").org_id,
+                "email": who.bob.user.email,
                 "member_id": str(Membership.objects.get(user=who.bob.user).pk),
                 "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
                 "uidb64": "MQ",

@@ -60,7 +60,7 @@ def test_a_bad_name_is_named_and_makes_no_token(browser_of: Browser, name: str) 
     before = ApiToken.objects.count()
     page = dom(submit(client, maker(get(client, "/settings/")), name=name), 400)
     assert page.id("token-name")["aria-describedby"] == "token-wrong"
-    assert page.id("token-wrong").words == "Use 1 to 80 characters."
+    assert page.id("token-wrong").words == "It must have 1 to 80 characters."
     assert ApiToken.objects.count() == before
     assert page.none(id="secret")
 
