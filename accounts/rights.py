@@ -89,10 +89,10 @@ def audience_of(actor: Actor, *, administers: bool) -> Audience | None:
     return Audience.ORG if administers else None
 
 
-def require_maker(actor: Actor, created_by: int | None, what: str) -> None:
-    """Raise `Unauthorized` unless the actor created the shared resource or is a platform admin (C51)."""
+def require_maker(actor: Actor, created_by: int | None) -> None:
+    """Raise `Unauthorized` unless the actor created the tool or is a platform admin (C51)."""
     if not actor.is_admin and created_by != actor.user_id:
-        raise Unauthorized(f"Only the creator of this {what} and platform admins can delete it.")
+        raise Unauthorized("Only the creator of this tool and platform admins can delete it.")
 
 
 def require_author(actor: Actor, created_by: int | None, what: str) -> None:

@@ -24,7 +24,7 @@ def p50_beside(act: Act, floor: Act, *, rounds: int = 24, calls: int = 16) -> Me
     """Measure the medians of an action and of its floor, in milliseconds."""
     for each in (floor, act):
         _times(each, max(1, calls // 2))
-    pairs = [(_times(floor, calls), _times(act, calls)) for _ in range(max(4, rounds // SHRINK))]
+    pairs = [(_times(floor, calls), _times(act, calls)) for _ in range(max(4, 6 // SHRINK))]
     pairs.sort(key=lambda pair: median(pair[0]) + median(pair[1]))
     quiet = pairs[: len(pairs) // 2]
     floors, figures = ([each for pair in quiet for each in pair[side]] for side in (0, 1))
@@ -44,10 +44,10 @@ def p50_alone(act: Act, *, rounds: int = 12, calls: int = 8, warm: int = 3) -> M
     return Measured(median(each for times in quiet for each in times) * 1000, "ms")
 
 
-def rate_beside(acts: Sequence[Act], floor: Callable[[], float], *, rounds: int = 6, seconds: float = 1.0) -> Measured:
+def rate_beside(acts: Sequence[Act], floor: Callable[[], float], *, seconds: float = 1.0) -> Measured:
     """Measure actions per second over all clients, with a floor that measures its own rate; medians of the rounds."""
     rate_of(acts, seconds / 2)
-    pairs = [(floor(), rate_of(acts, seconds)) for _ in range(max(4, rounds // SHRINK))]
+    pairs = [(floor(), rate_of(acts, seconds)) for _ in range(max(4, 6 // SHRINK))]
     pairs.sort(key=lambda pair: -pair[0] * pair[1])
     quiet = pairs[: len(pairs) // 2]
     return Measured(median(pair[1] for pair in quiet), "/s", median(pair[0] for pair in quiet))

@@ -19,7 +19,7 @@ from catalogue.wire_skills import (
     VersionPatch,
 )
 from core import paging
-from core.api import data, describe, record, records
+from core.api import data, dated, describe, record, records
 from core.wire import Body
 
 
@@ -112,13 +112,13 @@ class OneVersion(SkillEndpoint):
     @describe(gives=VersionOut, summary="Read a version (K10)")
     def get(self, request: Request, skill_id: str, version: str) -> HttpResponse:
         skill = self.skill()
-        return record(skills.version_out(skill, skills.version_of(skill, self.number())))
+        return dated(skills.version_out(skill, skills.version_of(skill, self.number())))
 
-    @describe(takes=VersionPatch, gives=VersionOut, summary="Change a version in place (K12)")
+    @describe(takes=VersionPatch, gives=VersionOut, has_version=True, summary="Change a version in place (K12)")
     def put(self, request: Request, skill_id: str, version: str) -> HttpResponse:
-        skill = self.editable_skill()
-        edited = skills.edit_version(self.actor, skill, self.number(), self.parse(VersionPatch))
-        return record(skills.version_out(skill, edited))
+        skill, seen = self.editable_skill(), request.headers.get("If-Match")
+        edited = skills.edit_version(self.actor, skill, self.number(), self.parse(VersionPatch), seen=seen)
+        return dated(skills.version_out(skill, edited))
 
     @describe(summary="Delete a version (K13)")
     def delete(self, request: Request, skill_id: str, version: str) -> HttpResponse:

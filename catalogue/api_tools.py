@@ -26,7 +26,7 @@ from catalogue.wire_tools import (
     ToolVersionPageOut,
 )
 from core import paging
-from core.api import data, describe, record
+from core.api import data, dated, describe, record
 from core.errors import InvalidRequest
 
 _PAGE = ("limit", "page_token")
@@ -141,13 +141,13 @@ class OneTool(ToolEndpoint):
         dialect = self.query("dialect")
         qualified, style = self.is_qualified("bare"), self.style(dialect)
         if dialect is None:
-            return record(tools.record(tool, version))
+            return dated(tools.record(tool, version))
         return record(tools.in_dialect(tool, version, dialect, qualified=qualified, style=style))
 
-    @describe(takes=ToolPatch, gives=ToolOut, summary="Show, hide, tag or deprecate a tool (C51)")
+    @describe(takes=ToolPatch, gives=ToolOut, has_version=True, summary="Show, hide, tag or deprecate a tool (C51)")
     def patch(self, request: Request, qualified_name: str) -> HttpResponse:
-        tool = self.own_tool()
-        return record(tools.patch(self.actor, tool, self.parse(ToolPatch)))
+        tool, seen = self.own_tool(), request.headers.get("If-Match")
+        return dated(tools.patch(self.actor, tool, self.parse(ToolPatch), seen=seen))
 
     @describe(summary="Delete a tool (C51)")
     def delete(self, request: Request, qualified_name: str) -> HttpResponse:

@@ -29,7 +29,7 @@ from catalogue.wire_tools import ToolPatch
 from catalogue.worlds import choosing
 from core import bodies, differences, forms, paging
 from core.actor import Actor
-from core.errors import Conflict, DomainError, InvalidRequest, NotFound, Unauthorized
+from core.errors import Conflict, DomainError, InvalidRequest, NotFound, Stale, Unauthorized
 from core.rendering import json_html
 
 PAGE = 50
@@ -187,7 +187,7 @@ def _places(losses: list[Loss]) -> dict[str, list[str]]:
 def _may_delete(actor: Actor, found: Tool) -> bool:
     try:
         tools.require_own(found)
-        require_maker(actor, found.created_by_id, "tool")
+        require_maker(actor, found.created_by_id)
     except Unauthorized:
         return False
     return True
@@ -270,7 +270,7 @@ def change(request: HttpRequest, qualified_name: str) -> HttpResponse:
 
 def _unsaved(request: HttpRequest, found: Tool, typed: dict[str, Any], problem: DomainError) -> HttpResponse:
     """The tool as it is stored, with the form as it was typed: after a conflict, saving again overwrites the former."""
-    version, is_behind = tools.version_of(found), isinstance(problem, Conflict)
+    version, is_behind = tools.version_of(found), isinstance(problem, Stale)
     return show(
         request,
         found,

@@ -142,7 +142,7 @@ def model_view(result: ToolResult) -> Any:
     return {"error": result.error.model_dump(include={"code", "message", "suggestion"})}
 
 
-def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
+def problem_of(value: Any) -> str | None:
     """Why a value cannot be stored as JSON, completing a sentence; or None.
 
     Iterative and counting, so that depth, cycles and size cost no more than the limit.
@@ -154,13 +154,13 @@ def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
         size += 2
         if isinstance(item, str):
             size += len(item)
-            if size <= limit and UNSTORABLE.search(item):
+            if size <= MAX_RESULT_BYTES and UNSTORABLE.search(item):
                 return "text with a NUL character or a lone surrogate"
         elif isinstance(item, dict | list):
             if depth > MAX_DEPTH:
                 return f"a value nested deeper than {MAX_DEPTH} levels"
             size += len(item)
-            if size <= limit:
+            if size <= MAX_RESULT_BYTES:
                 if isinstance(item, dict):
                     if not all(isinstance(key, str) for key in item):
                         return "an object with a key that is not text"
@@ -172,8 +172,8 @@ def problem_of(value: Any, limit: int = MAX_RESULT_BYTES) -> str | None:
             return "a number out of range"
         elif not (item is None or isinstance(item, bool | int | float)):
             return f"a {type(item).__name__}, which is not JSON"
-        if size > limit:
-            return f"more than {limit // 1024 // 1024} MiB"
+        if size > MAX_RESULT_BYTES:
+            return f"more than {MAX_RESULT_BYTES // 1024 // 1024} MiB"
     return None
 
 

@@ -25,9 +25,10 @@ from catalogue.wire_skills import (
 from core import ids, paging
 from core.actor import Actor
 from core.db import held
-from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
+from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.names import name_kept
 from core.prepared import Prepared
+from core.versions import require_seen
 
 _PLACES = paging.Places("skills")
 
@@ -168,13 +169,12 @@ def add_version(actor: Actor, skill: Skill, body: VersionIn) -> SkillVersion:
 def edit_version(
     actor: Actor, skill: Skill, number: int, body: VersionPatch, *, seen: str | None = None
 ) -> SkillVersion:
-    """Edit a version in place (K12); `Conflict` if it changed since `seen`, its `modified` as the editor read it."""
+    """Edit a version in place (K12); raises `Stale` unless `seen`, a version or an If-Match, is the current one."""
     with transaction.atomic():
         skill = _locked(skill)
         require_editor(actor, skill)
         version = version_of(skill, number)
-        if seen is not None and seen != version.modified.isoformat():
-            raise Conflict("Somebody has changed this version since you opened it.")
+        require_seen(version, seen, "version")
         for name, value in body.changes().items():
             setattr(version, name, value)
         version.modified = timezone.now()

@@ -28,7 +28,8 @@ from catalogue.wire_tools import (
 from core import paging
 from core.actor import Actor
 from core.db import dump, held
-from core.errors import Conflict, NotFound, Unauthorized
+from core.errors import NotFound, Unauthorized
+from core.versions import require_seen
 
 Row = tuple[Tool, ToolVersion]
 
@@ -187,14 +188,13 @@ def patch(actor: Actor, tool: Tool, body: ToolPatch, *, seen: str | None = None)
     """Change the unversioned fields (C51). Every org member may do that, except for built-in tools.
 
     Only the creator and admins may change the handler, and a URL of its own also needs the right to connect the server:
-    raises `Unauthorized`. `seen` is the tool's `modified` as the editor read it; raises `Conflict` if it changed since.
+    raises `Unauthorized`. `seen` is the version that the editor knows, or an If-Match; raises `Stale` for another one.
     """
     require_own(tool)
     changes = body.changes()
     with transaction.atomic():
         tool = _locked(tool)
-        if seen is not None and seen != tool.modified.isoformat():
-            raise Conflict("Somebody has changed this tool since you opened it.")
+        require_seen(tool, seen, "tool")
         if changes.pop("handler", None) is not None:
             handlers.set_handler(actor, tool, body.handler)
         for name, value in changes.items():
@@ -209,7 +209,7 @@ def patch(actor: Actor, tool: Tool, body: ToolPatch, *, seen: str | None = None)
 def delete(actor: Actor, tool: Tool) -> None:
     """Delete a tool with its versions (C51); creator and admins only. Call records keep its name."""
     require_own(tool)
-    require_maker(actor, tool.created_by_id, "tool")
+    require_maker(actor, tool.created_by_id)
     with transaction.atomic():
         _locked(tool).delete()
 

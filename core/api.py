@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +18,7 @@ from core.actor import Actor
 from core.db import dump
 from core.errors import InvalidRequest, MethodNotAllowed, NotFound, NotSignedIn, Unauthorized
 from core.prepared import Question
+from core.versions import Dated, version_of
 from core.wire import keys_read
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -171,6 +172,11 @@ def tagged(response: HttpResponse, version: str) -> HttpResponse:
     """Add the version of a record, which If-Match takes."""
     response.headers["ETag"] = f'"{version}"'
     return response
+
+
+def dated(model: BaseModel) -> HttpResponse:
+    """`record` of something that knows when it was changed last, with that as its version."""
+    return tagged(record(model), version_of(cast("Dated", model)))
 
 
 def when_sent(response: HttpResponse, act: Callable[[], None]) -> HttpResponse:

@@ -163,9 +163,7 @@ class Operation(AutoSchema):
                 )
             )
         if self.described.has_version:
-            found.append(
-                _header("If-Match", "The ETag with which a GET returned the report; 412 if it has changed since.")
-            )
+            found.append(_header("If-Match", "The ETag with which a GET returned it; 412 if it has changed since."))
         if KEY in getattr(self.described.takes, "model_fields", ()):
             found.append(
                 _header(KEY_HEADER, f"Same as `{KEY}` in the body: a repeated request does not repeat the call.")

@@ -151,11 +151,11 @@ def named(name: str, *, lock: bool = False) -> Label:
 
 
 def _get_or_insert(actor: Actor, name: str) -> Label:
-    """Create a label, or get it if another admin created it at the same moment."""
+    """Create a label, or get it if another admin created it at the same moment, who may also have deleted it since."""
     try:
         return insert(actor, name)
     except IntegrityError:
-        return Label.objects.get(folded=name.casefold())
+        return Label.objects.filter(folded=name.casefold()).first() or insert(actor, name)
 
 
 def insert(actor: Actor, name: str, description: str = "") -> Label:

@@ -20,6 +20,7 @@ from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.wire_finding import SimilarReportOut
 
 _WORTH_SHOWING = 2.0
+_SHOWN = 8
 _KEPT_SECONDS = 60
 _NEWEST = Prepared(lambda: UserFeedback.objects.order_by("-pk").values_list("pk")[:1])
 _EDITED = Prepared(
@@ -34,8 +35,8 @@ class _Kin(NamedTuple):
     common: Shared
 
 
-def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[SimilarReportOut]:
-    """The most similar reports: the same org first, then open ones, then by score. For platform admins.
+def similar_to(actor: Actor, report: UserFeedback) -> list[SimilarReportOut]:
+    """The eight most similar reports: the same org first, then open ones, then by score. For platform admins.
 
     The number of queries does not depend on the number of reports. Raises `NotFound` if the report was retracted.
     """
@@ -46,7 +47,7 @@ def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[Simil
     still_open = UserFeedback.objects.filter(pk__in=[each.pk for each in found], resolved=False)
     is_open = set(still_open.values_list("pk", flat=True))
     best = sorted(found, key=lambda each: (each.is_elsewhere, each.pk not in is_open, -each.common.score, -each.pk))
-    records = projecting.full_records([each.pk for each in best[:limit]])
+    records = projecting.full_records([each.pk for each in best[:_SHOWN]])
     return [
         SimilarReportOut(
             **records[each.pk].model_dump(),
@@ -54,7 +55,7 @@ def similar_to(actor: Actor, report: UserFeedback, limit: int = 8) -> list[Simil
             score=round(each.common.score, 2),
             is_alike=each.common.is_alike,
         )
-        for each in best[:limit]
+        for each in best[:_SHOWN]
         if each.pk in records
     ]
 

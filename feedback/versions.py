@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from core.actor import Actor
 from core.errors import InvalidRequest, Stale
 from core.prepared import PreparedRow
+from core.versions import tags
 from feedback.models import TriageChange, UserFeedback
 
 
@@ -45,15 +46,10 @@ def moment(report: UserFeedback) -> int:
 
 
 def require(report: UserFeedback, expected: str | None) -> None:
-    """Raise `Stale` if the report has none of the versions in an If-Match; `*` and None match any.
-
-    An unknown tag is simply not the current version (RFC 9110, 13.1.1). Weak marks (`W/`) are ignored: compressing
-    proxies add them, and a version means the whole report either way.
-    """
+    """Raise `Stale` if the report has none of the versions in an If-Match; `*` and None match any."""
     if expected is None or expected.strip() == "*":
         return
-    tags = (tag.strip().removeprefix("W/").strip('"') for tag in expected.split(","))  # a version holds no comma
-    if str(of(report)) not in tags:
+    if str(of(report)) not in tags(expected):
         raise Stale("This report has changed since that version.")
 
 

@@ -13,8 +13,9 @@ from django.utils.text import get_text_list
 from core import bodies, ids, paging
 from core.actor import Actor
 from core.db import held
-from core.errors import Conflict, InvalidRequest, NotFound
+from core.errors import InvalidRequest, NotFound
 from core.names import name_kept
+from core.versions import require_seen
 from threads import client_tools, goals, turns
 from threads.models import Agent, Thread
 from threads.wire import MAX_PROMPT, StartIn, ThreadOut
@@ -91,14 +92,13 @@ def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
 def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = None) -> Agent:
     """Change an agent (G5): absent fields stay, a null description is cleared, and the merged result is checked.
 
-    `seen` is the time of the last change that the editor knows; raises `Conflict` if there was a later one.
+    `seen` is the version that the editor knows, or an If-Match; raises `Stale` if there is a later one.
     """
     changes = _parsed(body.model_dump(mode="json", include=body.model_fields_set))
     columns = ("name", "request_template", "variables", "description")
     with name_kept(Agent, changes.get("name", agent.name)):
         agent = _locked(agent)
-        if seen is not None and seen != agent.modified.isoformat():
-            raise Conflict("Somebody else has changed this agent since you opened it.")
+        require_seen(agent, seen, "agent")
         merged = {name: changes.get(name, getattr(agent, name)) for name in columns}
         _require_fitting(merged)
         for name, value in merged.items():

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from accounts.api import OrgEndpoint
 from accounts.authentication import org_of
 from core import paging
-from core.api import data, describe, record
+from core.api import data, dated, describe, record
 from core.errors import InvalidRequest, NotFound, Unauthorized
 from threads import agents
 from threads.api import SdkEndpoint
@@ -57,12 +57,12 @@ class ByName(AgentEndpoint, OrgEndpoint):
 class OneAgent(AgentEndpoint):
     @describe(gives=AgentOut, summary="Read an agent (G2)")
     def get(self, request: Request, agent_id: str) -> HttpResponse:
-        return record(agents.agent_out(self.agent()))
+        return dated(agents.agent_out(self.agent()))
 
-    @describe(takes=AgentPatch, gives=AgentOut, summary="Change an agent (G5)")
+    @describe(takes=AgentPatch, gives=AgentOut, has_version=True, summary="Change an agent (G5)")
     def put(self, request: Request, agent_id: str) -> HttpResponse:
-        agent = self.agent()
-        return record(agents.agent_out(agents.update(self.actor, agent, self.parse(AgentPatch))))
+        agent, seen = self.agent(), request.headers.get("If-Match")
+        return dated(agents.agent_out(agents.update(self.actor, agent, self.parse(AgentPatch), seen=seen)))
 
     @describe(summary="Delete an agent (G6)")
     def delete(self, request: Request, agent_id: str) -> HttpResponse:

@@ -13,7 +13,8 @@ from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from catalogue import skills
 from core import bodies, forms, paging, zones
-from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided
+from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, Stale
+from core.versions import seen_by
 from threads import agents, describing, draft_rows, drafting, hooks, instants, profiles, screens
 from threads.models import Agent
 from threads.wire_agents import AgentIn, AgentPatch, LaunchIn
@@ -143,24 +144,18 @@ def _form(
         "variables_json": rows.variables_json,
         "added": added,
         "kinds": draft_rows.kinds_of(rows),
-        "seen": _seen(request, agent, problem) if agent else "",
+        "seen": seen_by(request.POST.get("seen"), agent, problem) if agent else "",
         "errors": errors,
         "picks": {name: drafting.picks(typed[name], offered) for name in drafting.SKILLS},
         "local": _local(typed),
         "has_rare": any(typed[name].strip() or name in errors for name in drafting.RARE),
         "other_profile": typed["model_profile"] if typed["model_profile"] not in known else "",
-        "is_behind": isinstance(problem, Conflict),
+        "is_behind": isinstance(problem, Stale),
         "agent": agent,
         "samples": {field: forms.json_typed(sample) for field, sample in drafting.SAMPLES.items()},
         "profiles": profiles.all_profiles(),
     }
     return render(request, "threads/agent_form.html", context, status=problem.status if problem else 200)
-
-
-def _seen(request: HttpRequest, agent: Agent, problem: DomainError | None) -> str:
-    """The time of the last change that the editor has seen; after a conflict, that of the current one."""
-    known = "" if isinstance(problem, Conflict) else request.POST.get("seen", "")
-    return known or agent.modified.isoformat()
 
 
 def _local(typed: Mapping[str, str]) -> dict[str, str | None]:

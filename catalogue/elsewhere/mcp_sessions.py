@@ -56,14 +56,14 @@ def ask(
             _given_back(key, session, until)
 
 
-def end_all(seconds: float = _END_SECONDS) -> None:
-    """End all commands and wait for them up to that time."""
+def end_all() -> None:
+    """End all commands and wait for them for a moment."""
     with _lock:
         ended = list(_kept.values())
         _kept.clear()
     for session in ended:
         session.end()
-    until = time.monotonic() + seconds
+    until = time.monotonic() + _END_SECONDS
     for session in ended:
         session.thread.join(max(0.0, until - time.monotonic()))
 

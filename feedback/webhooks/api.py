@@ -6,7 +6,7 @@ from rest_framework.request import Request
 
 from accounts.authentication import org_of
 from core import paging
-from core.api import Endpoint, data, describe, record
+from core.api import Endpoint, data, dated, describe, record
 from core.wire import Nothing
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints
@@ -60,12 +60,12 @@ def _shown_once(webhook: WebhookSecretOut) -> HttpResponse:
 class OneWebhook(WebhookDoor):
     @describe(gives=WebhookOut, summary="Get a webhook")
     def get(self, request: Request, webhook_id: str) -> HttpResponse:
-        return record(endpoints.out(self.webhook()))
+        return dated(endpoints.out(self.webhook()))
 
-    @describe(takes=WebhookPatch, gives=WebhookOut, summary="Change, enable or disable a webhook")
+    @describe(takes=WebhookPatch, gives=WebhookOut, has_version=True, summary="Change, enable or disable a webhook")
     def patch(self, request: Request, webhook_id: str) -> HttpResponse:
-        webhook = self.webhook()
-        return record(endpoints.out(endpoints.update(webhook, self.parse(WebhookPatch))))
+        webhook, seen = self.webhook(), request.headers.get("If-Match")
+        return dated(endpoints.out(endpoints.update(webhook, self.parse(WebhookPatch), seen=seen)))
 
     @describe(summary="Delete a webhook and its log")
     def delete(self, request: Request, webhook_id: str) -> HttpResponse:

@@ -14,7 +14,8 @@ from accounts.rights import Audience
 from core import db, ids, jobs, outbound, paging
 from core.actor import Actor
 from core.db import again, is_named_elsewhere
-from core.errors import Conflict, InvalidRequest, NotFound
+from core.errors import InvalidRequest, NotFound
+from core.versions import require_seen
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import outbox, signing
 from feedback.webhooks.audience import audience_of_endpoint, require_audience
@@ -74,7 +75,7 @@ def create(actor: Actor, org_id: int | None, body: WebhookIn) -> WebhookEndpoint
 def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = None) -> WebhookEndpoint:
     """Change a webhook. Enabling sends what is due; it is refused if the owner lost the right.
 
-    `seen` is the webhook's `modified` as the editor read it; raises `Conflict` if it changed since.
+    `seen` is the version that the editor knows, or an If-Match; raises `Stale` for another one.
     """
     changes = body.changes()
     audience = audience_of_endpoint(endpoint)
@@ -89,8 +90,7 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = 
     written["modified"] = now
     with transaction.atomic():
         held = hold(endpoint)
-        if seen is not None and seen != held.modified.isoformat():
-            raise Conflict("Somebody has changed this webhook since you opened it.")
+        require_seen(held, seen, "webhook")
         if (enabled := changes.get("enabled", held.is_enabled)) != held.is_enabled:
             written |= {"is_enabled": enabled, "disabled_at": None if enabled else now}
             written |= {"disabled_reason": "", "failing_since": None}

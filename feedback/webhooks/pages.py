@@ -20,8 +20,9 @@ from accounts.orgs import administered_by
 from accounts.pages import required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
-from core.errors import Conflict, DomainError, InvalidRequest
+from core.errors import DomainError, InvalidRequest, Stale
 from core.rendering import json_html
+from core.versions import seen_by
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints, signing
 from feedback.webhooks.audience import audience_in, audience_of_endpoint, require_any_audience
@@ -128,19 +129,13 @@ def _one(
         "choices": _choices(EVENTS[audience] if audience else (), typed["events"]),
         "typed": typed,
         "errors": forms.reasons(problem, FIELDS, otherwise="form") if problem else {},
-        "is_behind": isinstance(problem, Conflict),
-        "seen": _seen(request, endpoint, problem),
+        "is_behind": isinstance(problem, Stale),
+        "seen": seen_by(request.POST.get("seen"), endpoint, problem),
     }
     response = render(request, "webhooks/endpoint.html", context, status=problem.status if problem else 200)
     if secret:
         shown_once.forget(response, _NEW_SECRET)
     return response
-
-
-def _seen(request: HttpRequest, endpoint: WebhookEndpoint, problem: DomainError | None) -> str:
-    """The time of the last change that the editor has seen; after a conflict, that of the current one."""
-    known = "" if isinstance(problem, Conflict) else request.POST.get("seen", "")
-    return known or endpoint.modified.isoformat()
 
 
 @signed_in
@@ -163,7 +158,7 @@ def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
     try:
         bodies.check_storable(changes)
         endpoints.update(endpoint, bodies.parse(WebhookPatch, changes), seen=request.POST.get("seen") or None)
-    except (InvalidRequest, Conflict) as problem:
+    except (InvalidRequest, Stale) as problem:
         held = endpoints.endpoint_for(page_actor(request), webhook_id)
         shown = typed if verb == "save" else {"url": held.url, "description": held.description, "events": held.events}
         return _one(request, held, shown, problem)

@@ -350,7 +350,7 @@ def test_a_row_that_was_asked_for_hides_no_change_of_somebody_else(browser_of: B
     page = get(bob, edit)
     submit(alice, form(get(alice, edit), edit), description="By Alice.")
     page = dom(submit(bob, form(page, edit), "goals"))
-    assert "since you opened it" in dom(submit(bob, form(page, edit)), 409).one(role="alert").words
+    assert "since you opened it" in dom(submit(bob, form(page, edit)), 412).one(role="alert").words
 
 
 def test_everything_that_cannot_be_read_is_named_at_once(browser_of: Browser, who: People) -> None:
@@ -380,7 +380,7 @@ def test_two_people_editing_one_agent(browser_of: Browser, who: People) -> None:
     edit = path(held, "edit/")
     first, second = (form(get(client, edit), edit) for client in (alice, bob))
     assert submit(alice, first, description="By Alice.")["Location"] == path(held)
-    page = dom(submit(bob, second, text="By Bob."), 409)
+    page = dom(submit(bob, second, text="By Bob."), 412)
     assert "since you opened it" in page.one(role="alert").words and page.id("text").text == "By Bob."
     held.refresh_from_db()
     assert held.description == "By Alice."

@@ -447,7 +447,7 @@ def test_a_form_opened_before_somebody_elses_change_does_not_undo_it(browser_of,
     hidden = {name: value for name, value in first.fields().items() if name != "visible"}
     assert alice.post(change, {**hidden, "deprecated": "true", "deprecation_message": "Use find."}).status_code == 302
     refused = dom(submit(bob, second, tags="x" * 121), 400)
-    page = dom(submit(bob, refused.one("form", action=change), tags="riders"), 409)
+    page = dom(submit(bob, refused.one("form", action=change), tags="riders"), 412)
     form = page.one("form", action=change)
     assert "since you opened it" in form.one(role="alert").words and form.id("tags")["value"] == "riders"
     assert form.one("input", name="visible").has("checked") and not form.one("input", name="deprecated").has("checked")

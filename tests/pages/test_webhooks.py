@@ -135,13 +135,13 @@ def test_a_form_opened_before_somebody_elses_change_does_not_undo_it(alice, brow
     save, switch = get(admin, here).id("change").within("section").all("form")
     submit(alice, get(alice, here).id("change").within("section").all("form")[0], "save", url=URL + "/2")
     refused = dom(submit(admin, save, "save", url="https://127.0.0.1/"), 400).id("change").within("section")
-    page = dom(submit(admin, refused.all("form")[0], "save", url=URL, description="typed"), 409)
+    page = dom(submit(admin, refused.all("form")[0], "save", url=URL, description="typed"), 412)
     again = page.id("change").within("section").all("form")[0]
     assert "since you opened it" in again.one(role="alert").words and again.id("description")["value"] == "typed"
     assert page.one("h1").words == URL + "/2" == WebhookEndpoint.objects.get().url
     assert submit(admin, switch, "disable").status_code == 302
     assert submit(admin, get(admin, here).id("change").within("section").all("form")[1], "enable").status_code == 302
-    page = dom(submit(admin, again, "save"), 409)
+    page = dom(submit(admin, again, "save"), 412)
     assert submit(admin, page.id("change").within("section").all("form")[0], "save").status_code == 302
     assert (WebhookEndpoint.objects.get().url, WebhookEndpoint.objects.get().description) == (URL, "typed")
 
