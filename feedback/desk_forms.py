@@ -73,7 +73,6 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
     it may be half a word. Enter in a field presses no button and applies only what was typed.
     """
     verb, choice = _pressed(form)
-    _require_one_meant(form)
     steps = []
     if verb in ("note", "note_next") or has_typed_note(form):
         steps.append(note_step(form))
@@ -103,13 +102,18 @@ def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Exact]:
     Enter in a field presses the button next to it.
     """
     verb, choice = _pressed(form)
-    _require_one_meant(form)
     if verb in ("", "label", "unlabel"):
         names = _names(form)
         if not names:
             raise InvalidRequest("label: type a label first")
         return _step("label", {"remove" if verb == "unlabel" else "add": names})
     return _step(verb, _arguments(verb, choice, form, tz))
+
+
+def require_one_meant(form: QueryDict) -> None:
+    """Refuse Enter if several fields are filled: without scripts it is not known in which one it was pressed."""
+    if not form.get("verb", "").removeprefix("label typed") and len(_filled(form)) > 1:
+        raise InvalidRequest(f"verb: press the button, because {get_text_list(_filled(form), 'and')} are filled in")
 
 
 def ticked(form: QueryDict) -> list[str]:
@@ -198,12 +202,6 @@ def _pressed(form: QueryDict) -> tuple[str, str]:
     if form.get("duplicate_of") or form.get("original"):
         return "duplicate", ""
     return ("snooze", "day") if form.get("until") else ("", "")
-
-
-def _require_one_meant(form: QueryDict) -> None:
-    """Refuse Enter without scripts if several fields are filled: it is not known in which one it was pressed."""
-    if not form.get("verb", "").removeprefix("label typed") and len(_filled(form)) > 1:
-        raise InvalidRequest(f"verb: press the button, because {get_text_list(_filled(form), 'and')} are filled in")
 
 
 def _filled(form: QueryDict) -> list[str]:

@@ -163,6 +163,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         return _comment(request, actor, feedback_id)
     try:
         bodies.check_storable(request.POST.dict())
+        _require_one_meant(request)
         steps = desk_forms.steps_of(request.POST, zones.of(request))
         try:
             report, action = triage.act(actor, feedback_id, *steps, seen=request.POST.get("seen"))
@@ -179,6 +180,12 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     if action is None:
         hold_undo(request)
     return _onward(request, _local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
+
+
+def _require_one_meant(request: HttpRequest) -> None:
+    """With scripts, Enter in a field presses the button of that field."""
+    if not HtmxDetails(request):
+        desk_forms.require_one_meant(request.POST)
 
 
 def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpResponseBase:
@@ -206,6 +213,7 @@ def act_on_all(request: HttpRequest) -> HttpResponseBase:
     actor = admin_actor(request)
     try:
         bodies.check_storable(dict(request.POST.lists()))
+        _require_one_meant(request)
         verb, body = desk_forms.step_for_all(request.POST, zones.of(request))
         if request.POST.get("all"):
             done = bulk.act_on_all(actor, verb, body, query=_asked(request))

@@ -89,6 +89,9 @@ def test_the_same_for_one_report(empty: Heddle, visit: Callable[..., Visit]) -> 
     expect(page.locator("#duplicate-of")).to_be_focused()
     expect(page.locator("[aria-label=Triage] >> visible=true")).to_have_count(1)
     assert not any(each["resolved"] or each["admin_label"] for each in stored(empty, thread_id))
+    page.keyboard.press("Escape")
+    page.locator("#admin-label").press("Enter")
+    expect(page.locator("#said")).to_contain_text("New label half")
 
 
 def test_a_refused_duplicate_is_seen_on_the_phone(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
