@@ -1,6 +1,5 @@
 """Thread titles: default titles and renaming."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,11 +10,10 @@ from threads import transcript
 from threads.access import require
 from threads.content import MessageSnapshot, TextBlock
 from threads.dialects import ParsedMessage
+from threads.directives import without
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
 from threads.wire import MessageIn
-
-_DIRECTIVE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 
 
 def of_text(said: str) -> str | None:
@@ -23,7 +21,7 @@ def of_text(said: str) -> str | None:
 
     Cut at a word to the maximum length of a title; lists shorten it further as needed.
     """
-    for line in _DIRECTIVE.sub(" ", said[:4000]).splitlines():
+    for line in without(said[:4000]).splitlines():
         words = " ".join(line.split()).lstrip("#>*- ")
         if is_visible(words):
             if len(words) <= TITLE_LENGTH:

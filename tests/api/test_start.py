@@ -73,6 +73,19 @@ def test_answers_are_stored_as_models_write_them_B2_B3(api):
         assert said.startswith(f"messages.0.{reason}"), said
 
 
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        ('[[call echo {"a": ["x]]", "y"]}]] Please check my order', "Please check my order"),
+        ('[[call echo {"a": [[1]]}]] nested', "nested"),
+        ('[[call echo {"message": "x [[fail]] y"}]]', None),
+        ("[[words 3]] [[pace 0.1]] Count", "Count"),
+    ],
+)
+def test_directives_are_no_part_of_a_title(api, words, title):
+    assert data_of(api("alice").post("threads", {"messages": [make.say(words)]}))["title"] == title
+
+
 @pytest.mark.parametrize("words", ["\u200b\nWhere is my parcel?", "[[pace 0]]\ufeff\n\u3164\nWhere is my parcel?"])
 def test_a_title_is_made_of_the_first_line_that_is_seen(api, words):
     record = data_of(api("alice").post("threads", {"messages": [make.say(words)]}))

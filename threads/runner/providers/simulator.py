@@ -1,10 +1,5 @@
-"""The built-in model: deterministic, streaming, and controlled by directives in the last user message.
-
-The same thread gets the same answer. Directives, for demos and tests:
-
-- `[[call NAME {json}]]` calls that tool with exactly that JSON before answering; may be repeated
-- `[[fail]]` makes generation fail, `[[refuse-goals]]` leaves goals unmet
-- `[[words N]]` answers with N words, `[[sleep S]]` pauses before answering, `[[pace S]]` between fragments
+"""The built-in model: deterministic, streaming, and controlled by directives in the last user message
+(`threads.directives`). The same thread gets the same answer.
 """
 
 import asyncio
@@ -12,17 +7,17 @@ import hashlib
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from threads.content import LOAD_SKILL
+from threads.directives import Directives, parse, without
 from threads.runner.prompts import is_reprompt
 from threads.runner.providers.history import LOOKING_AT
 
-MAX_WORDS = 100_000
 MAX_SECONDS = 600.0
 FRAGMENT_WORDS = 6
 Piece = str | dict[int, DeltaToolCall]
@@ -30,19 +25,6 @@ Piece = str | dict[int, DeltaToolCall]
 
 class SimulatedFailure(Exception):
     """The failure that `[[fail]]` asks for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Directives:
-    """The directives in a message, and its text without them."""
-
-    calls: tuple[tuple[str, str], ...] = ()
-    fail: bool = False
-    refuse_goals: bool = False
-    words: int | None = None
-    sleep: float = 0
-    pace: float = 0
-    said: str = field(default="")
 
 
 @cache
@@ -55,6 +37,7 @@ async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterato
     """First the requested calls, then the goals, then the text."""
     asked, since = _last_words(messages)
     directives = parse(asked)
+    said = " ".join(without(asked.partition(LOOKING_AT)[0]).split())
     asked_for = [_call(name, arguments) for name, arguments in directives.calls]
     called = [
         [_call(part.tool_name, part.args_as_json_str()) for part in each.tool_calls]
@@ -72,49 +55,10 @@ async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterato
     if directives.fail:
         raise SimulatedFailure
     # A stream must have something in it, even if nothing is said.
-    for fragment in [*fragments(_text(directives, since))] or [""]:
+    for fragment in [*fragments(_text(directives, said, since))] or [""]:
         yield fragment
         if directives.pace:
             await asyncio.sleep(min(directives.pace, MAX_SECONDS))
-
-
-def parse(said: str) -> Directives:
-    """Parse the directives in a text. A malformed directive stays part of the text."""
-    calls = []
-    rest, position = [], 0
-    for start, end, name, arguments in _call_directives(said):
-        calls.append((name, arguments))
-        rest.append(said[position:start])
-        position = end
-    text = "".join([*rest, said[position:]])
-    words, sleep, pace = (_number(text, name) for name in ("words", "sleep", "pace"))
-    return Directives(
-        calls=tuple(calls),
-        fail="[[fail]]" in text,
-        refuse_goals="[[refuse-goals]]" in text,
-        words=None if words is None else min(int(words), MAX_WORDS),
-        sleep=sleep or 0,
-        pace=pace or 0,
-        said=" ".join(re.sub(r"\[\[[^\[\]]*\]\]", " ", text.partition(LOOKING_AT)[0]).split()),
-    )
-
-
-def _call_directives(said: str) -> Iterator[tuple[int, int, str, str]]:
-    """Start, end, name and JSON of each call. A decoder reads the JSON, which may contain brackets."""
-    decoder, position = json.JSONDecoder(), 0
-    while match := re.compile(r"\[\[call\s+([A-Za-z_][\w.-]*)\s*").search(said, position):
-        position = end = match.end()
-        arguments = "{}"
-        if not said.startswith("]]", end):
-            try:
-                _, end = decoder.raw_decode(said, end)
-            except (ValueError, RecursionError):
-                continue
-            arguments = said[match.end() : end]
-        close = re.compile(r"\s*\]\]").match(said, end)
-        if close:
-            position = close.end()
-            yield match.start(), position, match[1], arguments
 
 
 def _bare(name: str) -> str:
@@ -127,11 +71,6 @@ def _call(name: str, arguments: str) -> tuple[str, bool]:
     a directive asks for.
     """
     return _bare(name), name == LOAD_SKILL and '"version"' in arguments
-
-
-def _number(text: str, name: str) -> float | None:
-    found = re.findall(rf"\[\[{name}\s+(\d{{1,6}}(?:\.\d{{1,6}})?)\]\]", text)
-    return float(found[-1]) if found else None
 
 
 def _last_words(messages: Sequence[ModelMessage]) -> tuple[str, Sequence[ModelMessage]]:
@@ -170,13 +109,13 @@ def _calls(calls: Sequence[tuple[str, str]]) -> dict[int, DeltaToolCall]:
     return {place: DeltaToolCall(name=name, json_args=arguments) for place, (name, arguments) in enumerate(calls)}
 
 
-def _text(directives: Directives, since: Sequence[ModelMessage]) -> str:
+def _text(directives: Directives, said: str, since: Sequence[ModelMessage]) -> str:
     if directives.words is not None:
         return " ".join(_WORDS[place % len(_WORDS)] for place in range(directives.words))
-    seed = hashlib.sha256(directives.said.encode()).digest()
+    seed = hashlib.sha256(said.encode()).digest()
     opening = _OPENINGS[seed[0] % len(_OPENINGS)]
     closing = _CLOSINGS[seed[1] % len(_CLOSINGS)]
-    about = f" You wrote: “{_short(directives.said)}”." if directives.said else ""
+    about = f" You wrote: “{_short(said)}”." if said else ""
     return f"{opening}{about}{''.join(_told(since))} {closing}"
 
 

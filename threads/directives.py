@@ -1,0 +1,80 @@
+"""Directives to the simulator in what somebody wrote: what they ask for, and the text without them.
+
+- `[[call NAME {json}]]` calls that tool with exactly that JSON before answering; may be repeated
+- `[[fail]]` makes generation fail, `[[refuse-goals]]` leaves goals unmet
+- `[[words N]]` answers with N words, `[[sleep S]]` pauses before answering, `[[pace S]]` between fragments
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_WORDS = 100_000
+_OTHER = re.compile(r"\[\[[^\[\]]*\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Directives:
+    """The directives in a text."""
+
+    calls: tuple[tuple[str, str], ...] = ()
+    """Name and JSON of each tool call."""
+    fail: bool = False
+    refuse_goals: bool = False
+    words: int | None = None
+    sleep: float = 0
+    pace: float = 0
+
+
+def parse(said: str) -> Directives:
+    """The directives in a text. What is none although it looks like one is ignored."""
+    calls = tuple((name, arguments) for _, _, name, arguments in _calls(said))
+    text = _without_calls(said)
+    words, sleep, pace = (_number(text, name) for name in ("words", "sleep", "pace"))
+    return Directives(
+        calls=calls,
+        fail="[[fail]]" in text,
+        refuse_goals="[[refuse-goals]]" in text,
+        words=None if words is None else min(int(words), MAX_WORDS),
+        sleep=sleep or 0,
+        pace=pace or 0,
+    )
+
+
+def without(said: str) -> str:
+    """A text without its directives."""
+    return _OTHER.sub(" ", _without_calls(said))
+
+
+def _without_calls(said: str) -> str:
+    rest, position = [], 0
+    for start, end, _, _ in _calls(said):
+        rest.append(said[position:start])
+        position = end
+    return "".join([*rest, said[position:]])
+
+
+def _calls(said: str) -> Iterator[tuple[int, int, str, str]]:
+    """Start, end, name and JSON of each call. A decoder reads the JSON, which may contain brackets."""
+    decoder, position = json.JSONDecoder(), 0
+    while match := _BEGUN.search(said, position):
+        position = end = match.end()
+        arguments = "{}"
+        if not said.startswith("]]", end):
+            try:
+                _, end = decoder.raw_decode(said, end)
+            except (ValueError, RecursionError):
+                continue
+            arguments = said[match.end() : end]
+        if close := _ENDED.match(said, end):
+            position = close.end()
+            yield match.start(), position, match[1], arguments
+
+
+_BEGUN, _ENDED = re.compile(r"\[\[call\s+([A-Za-z_][\w.-]*)\s*"), re.compile(r"\s*\]\]")
+
+
+def _number(text: str, name: str) -> float | None:
+    found = re.findall(rf"\[\[{name}\s+(\d{{1,6}}(?:\.\d{{1,6}})?)\]\]", text)
+    return float(found[-1]) if found else None
