@@ -24,7 +24,7 @@ def p50_beside(act: Act, floor: Act, *, rounds: int = 24, calls: int = 16) -> Me
     """Measure the medians of an action and of its floor, in milliseconds."""
     for each in (floor, act):
         _times(each, max(1, calls // 2))
-    pairs = [(_times(floor, calls), _times(act, calls)) for _ in range(max(4, 6 // SHRINK))]
+    pairs = [(_times(floor, calls), _times(act, calls)) for _ in range(max(4, rounds // SHRINK))]
     pairs.sort(key=lambda pair: median(pair[0]) + median(pair[1]))
     quiet = pairs[: len(pairs) // 2]
     floors, figures = ([each for pair in quiet for each in pair[side]] for side in (0, 1))
