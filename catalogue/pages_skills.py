@@ -19,6 +19,7 @@ from core import bodies, differences, forms, paging
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, Unauthorized
 from core.rendering import markdown_html
+from core.versions import seen_by
 
 PAGE = 50
 SCOPES = {"": "All", "personal": "Mine and subscribed", "org": "Shared by others"}
@@ -273,7 +274,8 @@ def _version_form(
     *,
     held: SkillVersion | None = None,
 ) -> HttpResponse:
-    return _form(request, "catalogue/write.html", typed, problem, skill=skill, held=held)
+    seen = seen_by(request.POST.get("seen"), held, problem) if held else ""
+    return _form(request, "catalogue/write.html", typed, problem, skill=skill, held=held, seen=seen)
 
 
 def _form(

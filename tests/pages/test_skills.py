@@ -236,7 +236,8 @@ def test_editing_in_place_and_not_over_somebody_elses_change(browser_of: Browser
     alice, bob = browser_of("alice"), browser_of("bob")
     first, second = (form(get(client, edit), edit) for client in (alice, bob))
     assert submit(alice, first, body="By Alice.")["Location"] == path(held) + "?version=1"
-    page = dom(submit(bob, second, body="By Bob."), 412)
+    refused = dom(submit(bob, second, description="x" * 5_000), 400)
+    page = dom(submit(bob, form(refused, edit), description="What for.", body="By Bob."), 412)
     assert "since you opened it" in page.one(role="alert").words
     assert page.id("body").text == "By Bob." and held.versions.get().body == "By Alice."
     assert submit(bob, form(page, edit)).status_code == 302
