@@ -12,15 +12,26 @@ from accounts.models import ApiToken, Membership, Org, User
 from accounts.naming import check_one_line
 from accounts.orgs import add_member, org_named, require_administering, take_turns_with
 from accounts.rights import require_member
-from core import bodies
+from core import bodies, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
+
+_PLACES = paging.Places("members", (str,))
 
 
 def of(actor: Actor, org: Org) -> QuerySet[Membership]:
     """The members of an org by email, each with `is_invited`; raises `Unauthorized` for non-members."""
     require_member(actor, org.pk)
     return _rows().filter(org=org).order_by("user__email")
+
+
+def page(actor: Actor, org: Org, *, limit: int, page_token: str | None) -> tuple[list[Membership], str | None]:
+    """A page of `of`, and the token of the next page."""
+    rows = of(actor, org)
+    if page_token:
+        rows = rows.filter(user__email__gt=_PLACES.place(page_token)[0])
+    found = list(rows[: limit + 1])
+    return found[:limit], _PLACES.token(found[limit - 1].user.email) if len(found) > limit else None
 
 
 def member_for(actor: Actor, org: Org, email: str) -> Membership:

@@ -60,9 +60,7 @@ def set_policy(slug: str, policy: str, on: bool) -> Org:
     org = org_named(slug)
     if policy not in Org.POLICIES:
         raise InvalidRequest(f"policy: must be one of {', '.join(Org.POLICIES)}")
-    setattr(org, policy, on)
-    org.save(update_fields=[policy])
-    return org
+    return _set(org, {policy: on})
 
 
 def org_for(actor: Actor, org_id: str) -> Org:
@@ -76,10 +74,7 @@ def org_for(actor: Actor, org_id: str) -> Org:
 def change_policies(actor: Actor, org: Org, changes: Mapping[str, bool]) -> Org:
     """Set some policies of an org; raises `Unauthorized`."""
     require_administering(actor, org)
-    for policy in changes:
-        setattr(org, policy, changes[policy])
-    org.save(update_fields=[*changes])
-    return org
+    return _set(org, changes)
 
 
 def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
@@ -88,9 +83,13 @@ def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
     require_administering(actor, org)
     if unknown := sorted(set(on) - set(Org.POLICIES)):
         raise InvalidRequest(f"policy: {unknown[0][:80]} is not one of {', '.join(Org.POLICIES)}")
-    for policy in Org.POLICIES:
-        setattr(org, policy, policy in on)
-    org.save(update_fields=Org.POLICIES)
+    return _set(org, {policy: policy in on for policy in Org.POLICIES})
+
+
+def _set(org: Org, policies: Mapping[str, bool]) -> Org:
+    for policy, on in policies.items():
+        setattr(org, policy, on)
+    org.save(update_fields=[*policies])
     return org
 
 
@@ -104,7 +103,7 @@ def add_member(org: Org, user: User, *, role: str = "member") -> Membership:
 
 
 def take_turns_with(user_id: int) -> None:
-    """Lock a user inside a transaction, so that exactly one of their orgs stays the default."""
+    """Lock a user inside a transaction, so that what is done with their account at once comes one after the other."""
     User.objects.select_for_update(no_key=True).filter(pk=user_id).first()
 
 

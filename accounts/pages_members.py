@@ -19,7 +19,6 @@ from core.errors import DomainError, InvalidRequest
 from core.rendering import isolated
 
 PAGE = 25
-_PLACES = paging.Places("members", (str,))
 FIELDS = ("email", "name")
 POLICIES = {
     "members_may_fork": "Members may fork any thread shared with the org, not only their own",
@@ -108,14 +107,10 @@ def _changed(request: HttpRequest, change: Callable[[Actor], Changed]) -> HttpRe
 
 def _page(request: HttpRequest, problem: DomainError | None = None) -> HttpResponse:
     actor, org = page_actor(request), required_org(request)
-    rows = members.of(actor, org)
-    if after := request.GET.get("after"):
-        rows = rows.filter(user__email__gt=_PLACES.place(after)[0])
-    found = list(rows[: PAGE + 1])
-    token = _PLACES.token(found[PAGE - 1].user.email) if len(found) > PAGE else None
+    found, token = members.page(actor, org, limit=PAGE, page_token=request.GET.get("after"))
     context = {
         "org": org,
-        "members": found[:PAGE],
+        "members": found,
         "next_url": paging.next_url(request.GET, token),
         "may_change": orgs.may_change(actor, org),
         "roles": Membership.Role.choices,

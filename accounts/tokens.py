@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, User, mint
 from accounts.naming import check_one_line
+from accounts.orgs import take_turns_with
 from core import paging
 from core.errors import InvalidRequest, NotFound
 
@@ -33,7 +34,7 @@ def create(user: User, name: str, *, scope: str, days: str) -> str:
     if days not in LIFETIMES:
         raise InvalidRequest(f"expires: must be one of {', '.join(filter(None, LIFETIMES))} days, or empty")
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=user.pk)  # one after the other, or more would fit
+        take_turns_with(user.pk)  # or more would fit
         if active(user.pk).count() >= MOST:
             raise InvalidRequest.of("name", f"cannot be added: you have {MOST} active tokens; revoke one first")
         return mint(user, name, scope=scope, expires_at=_end(days))[1]

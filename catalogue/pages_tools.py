@@ -31,6 +31,7 @@ from core import bodies, differences, forms, paging
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound, Stale, Unauthorized
 from core.rendering import json_html
+from core.versions import seen_by
 
 PAGE = 50
 VERSIONS = 10
@@ -139,7 +140,7 @@ def show(
         "result_json": json_html(run.result) if run else "",
         "arguments_json": json_html(run.arguments) if run else "",
         **more,
-        "seen": more.get("seen") or found.modified.isoformat(),
+        "seen": seen_by(request.POST.get("seen"), found, more.get("problem")),
     }
     return render(request, "catalogue/tool.html", context, status=status)
 
@@ -270,7 +271,7 @@ def change(request: HttpRequest, qualified_name: str) -> HttpResponse:
 
 def _unsaved(request: HttpRequest, found: Tool, typed: dict[str, Any], problem: DomainError) -> HttpResponse:
     """The tool as it is stored, with the form as it was typed: after a conflict, saving again overwrites the former."""
-    version, is_behind = tools.version_of(found), isinstance(problem, Stale)
+    version = tools.version_of(found)
     return show(
         request,
         found,
@@ -279,8 +280,8 @@ def _unsaved(request: HttpRequest, found: Tool, typed: dict[str, Any], problem: 
         status=problem.status,
         wrong=forms.reasons(problem, tuple(typed), otherwise="form"),
         typed=typed,
-        is_behind=is_behind,
-        seen="" if is_behind else request.POST.get("seen", ""),
+        is_behind=isinstance(problem, Stale),
+        problem=problem,
     )
 
 

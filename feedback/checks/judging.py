@@ -54,16 +54,15 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
 
     Raises `Conflict` for a run that has not ended or was never started, and if the expectations change at that moment.
     """
-    judged: CheckRun | None = run_for(actor, run_id)
-    assert judged is not None
-    if judged.ended_at is None:
+    found = run_for(actor, run_id)
+    if found.ended_at is None:
         raise Conflict("This run has not ended yet.")
-    if judged.fork is None:
+    if found.fork is None:
         raise Conflict("This run was never started.")
-    reading = None if verdict else _read(judged, judged.of.expectations, expecting.deadline())
+    reading = None if verdict else _read(found, found.of.expectations, expecting.deadline())
     with transaction.atomic():
-        check = locked(judged.of_id)
-        judged = _RUNS.filter(pk=judged.pk).first()
+        check = locked(found.of_id)
+        judged = _RUNS.filter(pk=found.pk).first()
         if check is None or judged is None:
             raise NotFound.of("run", run_id[:80])
         judged.of = check

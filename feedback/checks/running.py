@@ -19,7 +19,7 @@ from django.db.models import F, Min
 from django.utils import timezone
 
 from accounts.authentication import actor_of_user
-from accounts.models import User
+from accounts.orgs import take_turns_with
 from accounts.rights import Right, require_admin
 from core import ids, sse
 from core.actor import Actor
@@ -61,8 +61,7 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
         profiles.named(body.model_profile)
     asked = fingerprint([sorted(check.key for check in checks), body.times, chosen])
     with transaction.atomic():
-        # Concurrent requests of the same person come one after the other.
-        User.objects.select_for_update(no_key=True).get(pk=actor.user_id)
+        take_turns_with(actor.user_id)
         batch = _asked_before(actor, asked)
         if batch is None:
             chosen["model_profile"] = body.model_profile or ""

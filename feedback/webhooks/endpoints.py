@@ -9,7 +9,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.models import Org, User
+from accounts.models import Org
+from accounts.orgs import take_turns_with
 from accounts.rights import Audience
 from core import db, ids, jobs, outbound, paging
 from core.actor import Actor
@@ -60,7 +61,7 @@ def create(actor: Actor, org_id: int | None, body: WebhookIn) -> WebhookEndpoint
     """Create an enabled webhook; checks the right first and raises `Unauthorized`."""
     _check(require_audience(actor, org_id), body.events, body.url)
     with transaction.atomic():
-        User.objects.select_for_update(no_key=True).get(pk=actor.user_id)  # one after the other, or more would fit
+        take_turns_with(actor.user_id)  # or more would fit
         if WebhookEndpoint.objects.filter(owner=actor.user_id).count() >= MOST:
             raise InvalidRequest(f"You already have {MOST} webhooks. Delete one first.")
         return WebhookEndpoint.objects.create(
