@@ -4,7 +4,7 @@ const desk = part("desk");
 const ahead = new Map(), made = new Map();
 const OPEN = ".rep[aria-current] a";
 const opened = (url = location) => new URL(url).searchParams.get("item");
-let every, leases, bulks, held, left, resting, source, heard, last, shown, seen, links, was, next, here;
+let asked = 0, every, leases, bulks, held, left, resting, source, heard, last, shown, seen, links, was, next, here;
 
 function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
@@ -33,7 +33,8 @@ function progress() {
 }
 
 function renew() {
-	const source = active().matches("#desk-report *, #bulk .field *") ? "#told" : "#renew";
+	const source = part(active().matches("#desk-report *, #bulk .field *") ? "rows" : "renew");
+	source.at = asked;
 	return htmx.ajax("GET", location.href, { source, swap: "none" });
 }
 
@@ -58,11 +59,11 @@ function lead() {
 function fetched({ href }) {
 	if (ahead.has(href)) return ahead.get(href);
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
-		.then((page) => (page.ok ? page.text() : ""))
+		.then((page) => page.ok ? page.text() : "")
 		.catch(() => void ahead.delete(href));
 	html.then((text) => {
 		const body = desk.parentNode.cloneNode();
-		body.append(...parsed((html.text = text)).children);
+		body.append(...parsed(html.text = text).children);
 		one("[hx-trigger^=every]", body) || htmx.process(body); // polls would end
 		made.set(text, body);
 	});
@@ -91,7 +92,6 @@ on("click", async (event) => {
 	if (item === shown) return;
 	const sent = one("form.htmx-request");
 	desk.ariaBusy = !!sent || !ahead.get(link.href)?.text;
-	for (const other of all("a.htmx-request")) htmx.trigger(other, "htmx:abort");
 	if (sent) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
 	mark(item);
 	const html = await fetched(link);
@@ -111,13 +111,14 @@ function turn(html, href) {
 }
 
 function put(html) {
+	asked++;
 	[...(made.get(html) || parsed(html)).children].map((each) => swap(part(each.id), each));
 	made.delete(html);
 }
 
 function swap(old, fresh) {
 	if (!old) return;
-	for (const each of all(".rep, .more", fresh))
+	for (const each of all(".rep, .more, .pager", fresh))
 		if (part(each.id)?.outerHTML.replace(/ (tabi|open)[^>]+/g, "") === each.outerHTML) each.replaceWith(part(each.id));
 	old.replaceWith(fresh);
 	adopt(fresh);
@@ -134,7 +135,8 @@ function refocus(goes) {
 	/^text/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
 }
 
-on("htmx:beforeSend", ({ target }) => {
+on("htmx:beforeSend", ({ target, detail }) => {
+	asked += !!detail.boosted;
 	left = target.id === "triage" && target === active().form && active();
 	if (left) enter(one(OPEN));
 });
@@ -151,7 +153,7 @@ on("htmx:xhr:loadstart", ({ target }) => {
 });
 
 on("htmx:beforeSwap", ({ detail }) => {
-	if (detail.serverResponse.includes('id="desk"')) Object.assign(detail, { shouldSwap: true, isError: (was = 0) });
+	if (detail.serverResponse.includes('id="desk"')) Object.assign(detail, { shouldSwap: !(detail.elt.at < asked), isError: (was = 0) });
 });
 
 on("htmx:oobBeforeSwap", ({ target, detail }) => {
@@ -236,18 +238,18 @@ function tell() {
 
 function note(id, who) {
 	const name = one(`#${id} strong`);
-	if (name) (name.textContent = who), (part(id).hidden = !who);
+	if (name) name.textContent = who, part(id).hidden = !who;
 }
 
 const NEWS = {
-	leases: (data) => ((leases = JSON.parse(data)), tell()),
+	leases: (data) => (leases = JSON.parse(data), tell()),
 	changed(data) {
 		const deeds = JSON.parse(data);
 		for (const id in deeds) drop(id), part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
 		lead();
 		if (deeds[shown]) note("changed", deeds[shown]), say(words("#changed"));
 	},
-	bulks: (data) => ((bulks = parsed(data).firstChild), progress()),
+	bulks: (data) => (bulks = parsed(data).firstChild, progress()),
 	list: (html) => one("#desk-views :focus") || put(html),
 	own: () => document.hasFocus() || renew(),
 	gone: () => source.close(),

@@ -49,7 +49,7 @@ htmx.onLoad((root) => {
 		const id = key(field);
 		const draft = field.value ? kept[id] : kept[id]?.replace(taken[id] ?? "", "");
 		const isKept = (draft ?? field.value) !== field.value && field.value === field.defaultValue;
-		if (isKept) (field.value = draft), (field.dataset.kept = ""), keep(field);
+		if (isKept) field.value = draft, field.dataset.kept = "", keep(field);
 		if (isKept || id === typing) field.closest("details:not(.menu)")?.setAttribute("open", "");
 		if (id !== typing) continue;
 		enter(field);

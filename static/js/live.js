@@ -36,7 +36,7 @@ function hear({ type, data, lastEventId }) {
 	token = lastEventId || token;
 	follow();
 	WORK[type](data);
-	if (follows) scrollTo(0, 1e9), (seen = scrollY);
+	if (follows) scrollTo(0, 1e9), seen = scrollY;
 	else if (type === "turns") talk.dataset.below = "";
 }
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from tests.e2e.desk import complaints, empty, first_of_the_open, stored  # noqa: F401
-from tests.e2e.visiting import Heddle, Visit
+from tests.e2e.visiting import Heddle, Visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 
@@ -155,3 +155,40 @@ def test_undoing_is_no_step_of_the_browsers_history(empty: Heddle, visit: Callab
         page.keyboard.press("z")
         expect(page.locator("#said")).to_contain_text("Undone")
     assert page.evaluate("history.length") == depth
+
+
+def test_a_press_does_not_wait_for_what_the_page_loads_by_itself(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """It would be held until that answer replaces what was pressed, and then be for nothing on the page."""
+    complaints(empty, 45)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 44")
+    overtaken = loads_slowly(page)
+    page.click("#triage [value='own me']")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 44”")
+    overtaken()
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 44”")
+
+    overtaken = loads_slowly(page)
+    page.click("a[rel=next]")
+    expect(page.locator(".rep")).to_have_count(5)
+    overtaken()
+    expect(page.locator(".rep")).to_have_count(5)
+
+
+def loads_slowly(page: Page) -> Callable[[], None]:
+    """The page loads itself again. The answer is as of now, and arrives when the result is called."""
+    held: list[tuple[Route, APIResponse]] = []
+    page.route("**/feedback/?*", lambda line: held.append((line, line.fetch())), times=1)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+    def arrive() -> None:
+        [(line, answer)] = held
+        with page.expect_request_finished(lambda asked: asked == line.request):
+            line.fulfill(response=answer)
+        page.wait_for_timeout(100)
+
+    wait_until(lambda: page.wait_for_timeout(20) or bool(held))
+    return arrive
