@@ -12,7 +12,6 @@ from catalogue.models import Call, Tool, ToolServer, ToolVersion
 from catalogue.wire_calls import CallIn
 from feedback import digesting
 from tests import make
-from tests.bounded import answered
 from tests.conftest import data_of
 from tests.pages.dom import Node, dom, get, names, queries, submit
 
@@ -517,21 +516,21 @@ LISTS = {
 }
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("word", ["anyOf", "oneOf", "allOf"])
 def test_forms_that_fork_without_end_are_told_once_each(browser_of, publish, word):
-    with answered():
-        publish(tool("forking", schema=OLDER))
-        publish(tool("forking", schema=forking(word)))
-        alice = browser_of("alice")
-        page = get(alice, path("bikes__forking"))
-        assert [row[0] for row in cells(page, "Input, field by field")] == ["x", "last"]
-        get(alice, path("bikes__forking", "compare/?from=1&to=2"))
+    publish(tool("forking", schema=OLDER))
+    publish(tool("forking", schema=forking(word)))
+    alice = browser_of("alice")
+    page = get(alice, path("bikes__forking"))
+    assert [row[0] for row in cells(page, "Input, field by field")] == ["x", "last"]
+    get(alice, path("bikes__forking", "compare/?from=1&to=2"))
 
 
+@pytest.mark.timeout(60)
 def test_lists_of_themselves_are_told_once(browser_of, publish):
-    with answered():
-        publish(tool("lists", schema=LISTS))
-        page = get(browser_of("alice"), path("bikes__lists"))
+    publish(tool("lists", schema=LISTS))
+    page = get(browser_of("alice"), path("bikes__lists"))
     rows = cells(page, "Input, field by field")
     assert [row[0] for row in rows] == ["rows", "last"]
     assert "recursive" in rows[0][2]

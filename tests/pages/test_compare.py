@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -9,7 +10,6 @@ from django.test.utils import CaptureQueriesContext
 from core import bodies
 from tests import make
 from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
-from tests.bounded import answered
 from tests.pages.dom import get
 from tests.people import People, Person
 from threads import forks, reading, reruns, turns
@@ -229,6 +229,7 @@ def alternating(word: str) -> str:
     return " ".join(f"x {word}{number}" for number in range(700))
 
 
+@pytest.mark.timeout(60)
 def test_texts_whose_words_come_again_and_again_are_shown_unmarked(browser_of: Browser, who: People) -> None:
     source = make.thread(who.alice, "Count.")
     fork = forked(who.alice, source, 1)
@@ -237,8 +238,7 @@ def test_texts_whose_words_come_again_and_again_are_shown_unmarked(browser_of: B
     for _ in range(3):
         make.send(who.alice, source, alternating("a"))
         make.send(who.alice, fork, alternating("b"))
-    with answered():
-        page = get(browser_of("alice"), address(fork))
+    page = get(browser_of("alice"), address(fork))
     said = [article for article in page.all("article") if "Alice" in article["aria-label"]]
     assert [[each.words for each in article.all("del") + article.all("ins")] for article in said] == [
         ["quick"], ["brief"], [], [], [], [], [], [],

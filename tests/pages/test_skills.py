@@ -11,7 +11,6 @@ from catalogue import skills
 from catalogue.models import Skill, SkillSubscription, SkillVersion
 from catalogue.wire_skills import SkillIn, VersionIn
 from tests import make
-from tests.bounded import answered
 from tests.pages.dom import Node, dom, get, names, queries, submit
 from tests.people import People, Person
 from threads.models import Message, Thread
@@ -206,14 +205,15 @@ def alternating(word: str, count: int, between: str) -> str:
     return between.join(f"x{number % 47 if count > 500 else ''}{between}{word}{number}" for number in range(count))
 
 
+@pytest.mark.timeout(60)
 def test_lines_that_come_again_and_again_are_too_much_to_compare(browser_of: Browser, who: People) -> None:
     held = skill(who.alice, body=alternating("a", 1_000, "\n"))
     add(who.alice, held, alternating("b", 1_000, "\n"))
-    with answered():
-        page = get(browser_of("alice"), path(held, "compare/?from=1&to=2"))
+    page = get(browser_of("alice"), path(held, "compare/?from=1&to=2"))
     assert "too long to compare" in page.one("main").words
 
 
+@pytest.mark.timeout(60)
 def test_words_are_told_apart_in_as_many_lines_as_can_be_afforded(browser_of: Browser, who: People) -> None:
     def body(word: str) -> str:
         line = alternating(word, 29, " ")
@@ -222,8 +222,7 @@ def test_words_are_told_apart_in_as_many_lines_as_can_be_afforded(browser_of: Br
 
     held = skill(who.alice, body=body("a"))
     add(who.alice, held, body("b"))
-    with answered():
-        page = get(browser_of("alice"), path(held, "compare/?from=1&to=2"))
+    page = get(browser_of("alice"), path(held, "compare/?from=1&to=2"))
     rows = page.one("section", aria_labelledby="text").all("tr", data_k="new")
     assert rows[0].all("ins") and not rows[-1].all("ins")
 
