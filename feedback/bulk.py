@@ -349,6 +349,7 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
 def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
     changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[:size])
     undoing.hold_for(changes)
+    renaming.follow(changes)
 
     def work(change: TriageChange) -> None:
         stayed = undoing.undo_one(actor, change, action=bulk.key)

@@ -1,11 +1,14 @@
-"""Renaming a label or merging it into another: the steps before and after its reports are changed.
+"""Renaming a label or merging it into another: the steps before and after its reports are changed, and what an undo of
+earlier changes has to know of it.
 
 The reports are changed as in any bulk (`feedback.bulk`), in chunks with history, so that the text of the wire and the
 label rows always agree. Renaming only the label's row would be much faster, but wrong until all texts have followed:
 labelling a report in between would restore the old name from its text.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import IntegrityError
 
@@ -14,9 +17,9 @@ from core.actor import Actor
 from core.errors import Conflict
 from core.grammar import Field
 from core.rendering import isolated
-from feedback import labelling, saved_views
+from feedback import label_text, labelling, saved_views
 from feedback.deciding import RENAME
-from feedback.models import Bulk, Label
+from feedback.models import Bulk, Label, TriageChange
 from feedback.presenting import many_reports
 from feedback.querying import named
 from feedback.wire_verbs import RenameIn
@@ -98,6 +101,27 @@ def finish(bulk: Bulk) -> None:
     body = RenameIn.model_validate(bulk.arguments)
     if body.label.casefold() == body.to.casefold() or labelling.forget_unused(body.label):
         saved_views.rewrite(lambda field: _renamed(field, body))
+
+
+def follow(changes: Sequence[TriageChange]) -> None:
+    """Let changes name labels as these are called now, for their undo; what is stored of them stays.
+
+    A renaming that has not ended, or was stopped, is not followed: reports may still have the old name.
+    """
+    labelled = [each for each in changes if "admin_label" in each.after]
+    if not labelled:
+        return
+    first = min(each.at for each in labelled)
+    ended = Bulk.objects.filter(verb=RENAME.name, state=Bulk.State.DONE, finished_at__gt=first).order_by("pk")
+    for at, arguments in ended.values_list("finished_at", "arguments"):
+        for change in labelled:
+            if at and change.at < at:
+                change.before, change.after = (_named_now(side, **arguments) for side in (change.before, change.after))
+
+
+def _named_now(side: dict[str, Any], label: str, to: str) -> dict[str, Any]:
+    text = side["admin_label"]
+    return {**side, "admin_label": text and label_text.renamed(text, label, to)}
 
 
 def _renamed(field: Field, body: RenameIn) -> Field:

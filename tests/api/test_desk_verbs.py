@@ -307,6 +307,26 @@ def test_a_renaming_is_not_taken_back_but_what_was_done_before_it_can_be(admin, 
     assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["admin_label"] == "money"
 
 
+def test_what_was_labelled_before_a_renaming_is_undone_by_the_new_name(admin, act, reports):
+    """And taken back is what the action did: a label that was there before a merge stays."""
+    put = act(reports[0], "label", add=["late", "money"])["action_id"]
+    act(reports[1], "label", add=["late", "money"])
+    taken = act(reports[1], "label", remove=["late"])["action_id"]
+    act(reports[2], "label", add=["cash"])
+    both = act(reports[2], "label", add=["money"])["action_id"]
+    rename(admin, "late", name="slow")
+    rename(admin, "slow", name="too slow")
+    rename(admin, "money", name="cash", merge=True)
+    assert undone(admin, put)["done_count"] == 1
+    assert undone(admin, taken)["done_count"] == 1
+    undone(admin, both)
+    texts = [data_of(admin.get(f"admin/feedback/{each}/triage"))["admin_label"] for each in reports]
+    assert texts == [None, "too slow, cash", "cash"]
+    stored = TriageChange.objects.filter(action=put.removeprefix("act_")).get()
+    assert stored.after == {"admin_label": "late, money"}, "history says what was said"
+    assert {each["name"] for each in data_of(admin.get("admin/feedback/labels"))["items"]} == {"too slow", "cash"}
+
+
 def test_a_report_that_has_no_room_for_the_longer_name_keeps_the_label_and_is_named(admin, act, reports):
     act(reports[0], "label", add=["b" * 60, "c" * 60, "d" * 60, "money"])
     act(reports[1], "label", add=["money"])
