@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
@@ -31,8 +32,10 @@ def read_json(raw: bytes, *, is_checked: Callable[[str], bool] = lambda key: Tru
         value = json.loads(raw, parse_constant=_no_constant)
     except RecursionError:
         raise InvalidRequest(f"body: is nested more than {MAX_DEPTH} levels deep") from None
-    except (ValueError, UnicodeDecodeError) as problem:
+    except (json.JSONDecodeError, UnicodeDecodeError) as problem:
         raise InvalidRequest(f"body: is not valid JSON ({problem})") from None
+    except ValueError:  # Python's limit, whose message advises on Python
+        raise InvalidRequest(f"body: contains a number of more than {sys.get_int_max_str_digits():,} digits") from None
     is_object = isinstance(value, dict)
     check_storable({key: item for key, item in value.items() if is_checked(key)} if is_object else value)
     return value
