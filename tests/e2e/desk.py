@@ -14,10 +14,14 @@ WORDS = "#desk-report .words"
 @pytest.fixture
 def empty(heddle: Heddle) -> Heddle:
     """A desk with nothing open on it."""
-    while heddle.call("admin", "GET", "admin/feedback?resolved=false&limit=1")["items"]:
+    ends_at = time.monotonic() + 90
+    while left := heddle.call("admin", "GET", "admin/feedback?resolved=false&limit=1")["items"]:
         done = heddle.call("admin", "POST", "admin/feedback/bulk", {"verb": "resolve", "query": "is:open"})
         while done["state"] in ("queued", "running"):
+            assert time.monotonic() < ends_at, done
+            time.sleep(0.05)
             done = heddle.call("admin", "GET", f"admin/feedback/bulk/{done['bulk_id']}")
+        assert time.monotonic() < ends_at, (left, done)
     return heddle
 
 

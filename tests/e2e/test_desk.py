@@ -471,11 +471,11 @@ def test_the_next_report_is_shown_before_the_server_has_answered(
     page.keyboard.press("e")
     page.wait_for_timeout(300)
     shows(page, "Complaint 1")
-    wait_for(page, lines)
+    wait_until(lambda: bool(lines), page=page)
     assert len(lines) == 1
     assert [each["resolved"] for each in stored(empty, thread_id)] == [False, False, False]
     lines.pop().continue_()
-    wait_for(page, lines)
+    wait_until(lambda: bool(lines), page=page)
     lines.pop().continue_()
     shows(page, "Complaint 0")
     expect(page.locator(".rep")).to_have_count(1)
@@ -981,7 +981,7 @@ def test_who_goes_on_while_an_answer_is_on_the_way_goes_on_when_it_is_there(
     page.route("**/feedback/fb_*/", lambda line: slow.append(line))
     page.keyboard.press("e")
     page.keyboard.press("j")
-    wait_for(page, slow)
+    wait_until(lambda: bool(slow), page=page)
     slow.pop().continue_()
     shows(page, "Complaint 1")
     assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False, False, False]
@@ -990,7 +990,7 @@ def test_who_goes_on_while_an_answer_is_on_the_way_goes_on_when_it_is_there(
     page.click("#triage [value=label] >> visible=true")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("j")
-    wait_for(page, slow)
+    wait_until(lambda: bool(slow), page=page)
     slow.pop().continue_()
     expect(page.locator("#label-wrong")).to_contain_text("at most 60")
     page.wait_for_timeout(200)
@@ -1017,12 +1017,6 @@ def test_passing_by_takes_no_lease(empty: Heddle, visit: Callable[..., Visit]) -
     assert len([url for url in asked if url.endswith("/lease/")]) == 1
     items = [url for url in asked if "item=" in url]
     assert len(items) == len(set(items))
-
-
-def wait_for(page: Page, lines: list[Route]) -> None:
-    """A request has reached the route that holds it up."""
-    while not lines:
-        page.wait_for_timeout(50)
 
 
 def slowly(page: Page, pattern: str) -> None:

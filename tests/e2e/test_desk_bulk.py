@@ -190,5 +190,5 @@ def loads_slowly(page: Page) -> Callable[[], None]:
             line.fulfill(response=answer)
         page.wait_for_timeout(100)
 
-    wait_until(lambda: page.wait_for_timeout(20) or bool(held))
+    wait_until(lambda: bool(held), page=page)
     return arrive

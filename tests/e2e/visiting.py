@@ -59,12 +59,18 @@ class Heddle:
         self.call(name, "POST", f"threads/{thread_id}/messages/{index}/feedback", {"sentiment": sentiment, **said})
 
 
-def wait_until(happened: Callable[[], bool], seconds: float = 15) -> None:
-    """Look until it has; the content policy forbids a page to look for itself."""
+def wait_until(happened: Callable[[], bool], seconds: float = 15, *, page: Page | None = None) -> None:
+    """Look until it has; the content policy forbids a page to look for itself.
+
+    What the events of a `page` tell is only heard while Playwright waits.
+    """
     ends_at = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < ends_at, f"it has not happened within {seconds} s"
-        time.sleep(0.05)
+        if page:
+            page.wait_for_timeout(50)
+        else:
+            time.sleep(0.05)
 
 
 def text_of(message: dict[str, Any]) -> str:
@@ -105,8 +111,7 @@ class Visit:
     def wait_until_fetched_ahead(self) -> None:
         """The desk has what it fetches ahead of its reader."""
         self.page.wait_for_timeout(300)
-        while self._ahead:
-            self.page.wait_for_timeout(50)
+        wait_until(lambda: not self._ahead, page=self.page)
 
     def forgive(self, *patterns: str) -> None:
         """What this journey brings about on purpose."""
