@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from accounts.models import User
 from core.errors import InvalidRequest
-from core.rendering import is_one_line
+from core.wording import is_one_line
 
 FIRST_PERSON = "manage.py person you@example.org --org your-org --create-org --admin"
 """The command that creates the first person of an installation."""

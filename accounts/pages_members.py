@@ -16,7 +16,7 @@ from accounts.pages import required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from core.rendering import isolated
+from core.wording import isolated
 
 PAGE = 25
 FIELDS = ("email", "name")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from catalogue.models import ToolVersion
 from catalogue.record import JsonObject
 from catalogue.tabulating import Row, table
-from core.rendering import one_line
+from core.wording import one_line
 
 MAX_CHANGES = 40
 _HINTS = {

@@ -12,7 +12,8 @@ from catalogue.subschemas import linked
 from catalogue.tabulating import kind_of, resolved
 from core import forms
 from core.errors import InvalidRequest
-from core.rendering import json_text, one_line
+from core.payloads import json_text
+from core.wording import one_line
 
 MAX_FIELDS: Final = 60
 MAX_OPTIONS: Final = 200

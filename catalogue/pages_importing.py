@@ -18,7 +18,7 @@ from catalogue.wire_tools import ToolImportOut
 from core import forms
 from core.canonical import fingerprint
 from core.errors import Conflict, InvalidRequest, NoOrgProvided, Unauthorized
-from core.rendering import size_text
+from core.wording import size_text
 
 FIELDS = ("text", "dialect", "server")
 

@@ -18,7 +18,7 @@ from catalogue.wire_skills import PinVersionIn, SkillIn, SkillPatch, VersionIn, 
 from core import bodies, differences, forms, paging
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, Unauthorized
-from core.rendering import markdown_html
+from core.markdown import markdown_html
 from core.versions import seen_by
 
 PAGE = 50

@@ -30,7 +30,7 @@ from catalogue.worlds import choosing
 from core import bodies, differences, forms, paging
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound, Stale, Unauthorized
-from core.rendering import json_html
+from core.payloads import json_html
 from core.versions import seen_by
 
 PAGE = 50

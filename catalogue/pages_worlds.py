@@ -25,7 +25,8 @@ from core import bodies, forms, paging
 from core.actor import Actor
 from core.canonical import canonical_json, fingerprint
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, NotFound
-from core.rendering import json_html, one_line, share
+from core.payloads import json_html
+from core.wording import one_line, share
 
 PAGE = 50
 LINES = 20

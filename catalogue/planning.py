@@ -13,7 +13,8 @@ from catalogue.record import Content, Loss
 from catalogue.tabulating import Row, table
 from catalogue.wire_tools import ImportedOut, ImportIn
 from core.actor import Actor
-from core.rendering import json_text, one_line
+from core.payloads import json_text
+from core.wording import one_line
 
 _FIELDS: Final = 12
 """Parameters shown of a new tool."""

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from catalogue.record import JsonObject
 from catalogue.subschemas import linked, target_of
-from core.rendering import json_text, one_line
+from core.payloads import json_text
+from core.wording import one_line
 
 MAX_ROWS: Final = 300
 MAX_DEPTH: Final = 8

@@ -15,7 +15,7 @@ from django.utils import timezone
 from catalogue import hooks
 from catalogue.models import Call, Tool
 from core.actor import Actor
-from core.rendering import one_line, share
+from core.wording import one_line, share
 
 DAYS: Final = 30
 SAMPLE: Final = 2_000

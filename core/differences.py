@@ -8,7 +8,7 @@ from itertools import groupby
 
 from django.utils.safestring import SafeString
 
-from core.rendering import vouched
+from core.markdown import vouched
 
 MAX_LINES = 2_000
 """Maximum number of lines compared in either text."""

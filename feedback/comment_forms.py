@@ -7,7 +7,7 @@ from accounts.models import User
 from core import bodies
 from core.actor import Actor
 from core.errors import InvalidRequest
-from core.rendering import isolated
+from core.wording import isolated
 from feedback import commenting
 from feedback.models import Comment
 from feedback.wire_desk import CommentIn, CommentPatch, SeenIn

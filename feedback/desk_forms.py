@@ -1,4 +1,4 @@
-"""Turns the desk's forms into verbs, and words the messages shown after them.
+"""Turns the desk's forms into verbs, and names what in them had no effect.
 
 A button's value is a verb, with its argument if it has one: `resolve`, `own me`, `snooze 4h`, `unlabel money`.
 """
@@ -12,19 +12,16 @@ from django.utils import timezone
 from django.utils.text import get_text_list
 
 from core import bodies, forms, ids
-from core.actor import Actor
 from core.errors import InvalidRequest
-from core.rendering import isolated
-from core.templatetags.ui import thousands
 from core.wire import Exact
-from feedback import labelling, last_action, undoing
-from feedback.deciding import RENAME, ResolvedAlready, Verb, require_ahead, verb_named
+from core.wording import isolated
+from feedback import labelling
+from feedback.deciding import Verb, require_ahead, verb_named
 from feedback.label_text import plain
-from feedback.models import Bulk, Reply, UserFeedback
+from feedback.models import Reply, UserFeedback
 
 FARTHEST = timedelta(days=365)
 """How far ahead the last day lies that is offered for snoozing."""
-FAILURES_SHOWN = 20
 _MORNING = time(9)
 """When a report comes back that is snoozed until another day, in the viewer's time zone."""
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
@@ -124,46 +121,6 @@ def ticked(form: QueryDict) -> list[str]:
     return found
 
 
-def told_of_bulk(done: Bulk) -> str:
-    """The message after starting a bulk; its successes and failures are shown elsewhere."""
-    return "" if done.total else "No reports match; nothing was changed."
-
-
-def told_of_vain(done: Bulk) -> str:
-    """The message after a bulk that changed no report, about those that were as it wanted them."""
-    if not done.done_count or done.verb == RENAME.name:
-        return ""
-    added, removed = (done.arguments.get(each) or () for each in ("add", "remove"))
-    deed = "unlabel" if done.verb == "label" and not added else done.verb
-    return f"Nothing was changed: {last_action.already(done.done_count, deed + 's' * (len(added or removed) > 1))}."
-
-
-def told_of_failures(done: Bulk, already: int = 0) -> str:
-    """How many reports a bulk could not change; of these, `already` were resolved before."""
-    failed = done.failed_count - already
-    changed = f"{thousands(failed)} of {thousands(done.total)} not changed" if failed else ""
-    return ", ".join(filter(None, (changed, f"{thousands(already)} resolved already" if already else "")))
-
-
-def told_of_undo(done: Bulk) -> str:
-    """The message after an undo."""
-    undone = last_action.told(done.undoes or "")
-    noun = undone.noun if undone else "changes to a deleted report"
-    if not done.is_over:
-        return f"Undoing: {noun}."
-    if done.failed_count:
-        if not undoing.changes_of(done.key).exists():
-            return "Nothing was undone."
-        return "Partly undone." if done.total == 1 else f"Undone, but {told_of_failures(done)}."
-    said = f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
-    return f"{said} Its text is in the history." if undone and undone.has_note else said
-
-
-def told_of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
-    """The message for an admin who resolves a report that is already resolved."""
-    return "You already resolved it." if problem.by == actor.user_id else problem.message.replace("this report", "it")
-
-
 def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> list[str]:
     """Messages about input without effect: labels that the report already had, an unchanged note, a typed reply
     or comment that was not sent.
@@ -184,14 +141,6 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
     if goes_on(form) and _text(form, "comment"):
         said.append("Your comment was not sent.")
     return said
-
-
-def told_of_stop(stopped: Bulk) -> str:
-    """The message after stopping a bulk."""
-    far = f"Stopped after {thousands(stopped.dealt_with)} of {thousands(stopped.total)}."
-    if stopped.undoes:
-        return f"{far} Undo again to continue."
-    return f"{far} Changes made so far stay{'' if stopped.verb == RENAME.name else ' and can be undone'}."
 
 
 def _pressed(form: QueryDict) -> tuple[str, str]:

@@ -16,8 +16,8 @@ from accounts.rights import require_admin
 from core import ids, notices, sse, zones
 from core.actor import Actor
 from core.errors import DomainError
-from core.rendering import one_line
-from feedback import bulk, commenting, desk_records, desk_screen, historytelling, leasing, triage
+from core.wording import one_line
+from feedback import bulk, commenting, desk_bar, desk_records, desk_screen, historytelling, leasing, triage
 from feedback.models import Comment, Retraction, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 
@@ -117,7 +117,7 @@ def _list(actor: Actor, query: dict[str, str], came: list[int]) -> sse.Event:
     """All counts, and the notice if one of the new reports is in the reader's list."""
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
-    bar, count = desk_screen.bar_of(actor, parsed, meant, query), hooks.feedback.open_reports()
+    bar, count = desk_bar.bar_of(actor, parsed, meant, query), hooks.feedback.open_reports()
     shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
     pieces = ["feedback/_views.html", "_open_reports.html"]
     if meant:

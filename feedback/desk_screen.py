@@ -1,6 +1,6 @@
-"""The template context of the desk: list, bar, open report and last action, also after a rejected form."""
+"""The template context of the desk: list, bar, open report and last action."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,62 +8,30 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
-from core import forms, grammar, ids
+from core import ids
 from core.actor import Actor
-from core.errors import DomainError, InvalidRequest, NotFound, Stale
-from core.grammar import MAX_LENGTH, spelled
-from core.paging import counted
+from core.errors import NotFound
 from core.prepared import Prepared
 from feedback import (
     bulk,
-    comment_forms,
+    desk_bar,
+    desk_ended,
     desk_forms,
+    desk_nearby,
     desk_records,
     finding,
-    historytelling,
     labelling,
     last_action,
     leasing,
-    originals,
-    quoting,
     saved_views,
     screens,
-    similar,
     triage,
 )
 from feedback.checks import screen as checks_screen
-from feedback.models import Bulk, UserFeedback
-from feedback.presenting import (
-    Alike,
-    Choice,
-    Conflict,
-    DeskBar,
-    Near,
-    Note,
-    PageBeside,
-    ReportCard,
-    ReportRow,
-    href,
-    outcomes,
-    pane_of,
-    panes,
-)
-from feedback.querying import (
-    NEWEST,
-    OLDEST,
-    Meaning,
-    Order,
-    Position,
-    Query,
-    completing,
-    matching,
-    meaning,
-    named,
-    parse,
-    row_ids,
-)
+from feedback.models import UserFeedback
+from feedback.presenting import Alike, PageBeside, ReportRow, href, outcomes
+from feedback.querying import Meaning, Order, Position, Query, matching, meaning, parse, row_ids
 from feedback.saved_views import PAGE
-from feedback.wire_finding import SimilarReportOut
 from threads import extracts, profiles
 from threads import screens as thread_screens
 from threads.models import Thread
@@ -109,16 +77,16 @@ def page(
     context: dict[str, Any] = {
         "state": query,
         "parsed": parsed,
-        "bar": bar_of(actor, parsed, meant, query),
+        "bar": desk_bar.bar_of(actor, parsed, meant, query),
         "rows": rows,
         "onward": onward,
         "back": back,
         "last": last,
         "running": running,
         "as_of": as_of,
-        "unsettled": _unsettled(bulks, last),
-        "undone": _undone(bulks, last),
-        "vain": _vain(bulks, last),
+        "unsettled": desk_ended.unsettled(bulks, last),
+        "undone": desk_ended.undone(bulks, last),
+        "vain": desk_ended.vain(bulks, last),
         "labels": partial(labelling.names, actor),
         "errors": {},
         **offered(actor, tz),
@@ -139,7 +107,7 @@ def page(
 def _alike(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
     """The reports like the open one; empty if there are none any more."""
     report = triage.report_for(actor, query["item"])
-    near = tuple(_near(actor, report, kept(query)))
+    near = tuple(desk_nearby.near(actor, report, kept(query)))
     here = reverse("feedback:desk") + href(query)
     alike = Alike(report.feedback_id, here, near, resolved=report.resolved)
     return {"alike": alike, "choices": [each for each in near if each.is_of_org]} if near else {}
@@ -233,7 +201,7 @@ def opened(
         here=desk_url + href(query),
         next_href=desk_url + next(filter(None, ways), href(kept(query))),
         held_by=rows[place].held_by if place >= 0 else leasing.holders(actor).get(report.pk, ""),
-        near=_near(actor, report, kept(query)),
+        near=desk_nearby.near(actor, report, kept(query)),
         most_comments=None if query.keys() & {"comment", "comments"} else COMMENTS,
         tz=tz,
     )
@@ -258,101 +226,6 @@ def opened(
     }
 
 
-def refused(
-    actor: Actor,
-    query: dict[str, str],
-    form: Mapping[str, str],
-    problem: DomainError,
-    *,
-    tz: ZoneInfo,
-    part: str = "",
-) -> dict[str, Any]:
-    """The page after a rejected form, with the typed text still in its fields and the reason next to them.
-
-    `part` names the rejected form if it is not the report's: `bulk`, `view`, `check` or `comment`.
-    """
-    context = page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
-    item = context.get("item")
-    if part in ("", "comment"):
-        context["comment_at"] = _comment_at(item, form)
-    if part == "bulk":  # the report's own form has fields of the same names
-        at = next(iter(forms.reasons(problem, _TYPED_FOR_ALL, otherwise=part, names=_TYPED_AS)))
-        context |= {"typed": {}, "bulk_typed": form, "bulk_at": at}
-    if part:
-        return context | {"errors": forms.reasons(problem, (), otherwise=part, names=_SAID_AS)}
-    if item is None:
-        return context | {"unsaved": _unsaved(form)}
-    if isinstance(problem, Stale):
-        context["conflict"] = _conflict(actor, item, problem, form, tz)
-    else:
-        fields, otherwise = (*_SHOWN, *_TYPED_AS), _field_of(item, form)
-        context["errors"] = forms.reasons(problem, fields, otherwise=otherwise, names=_TYPED_AS)
-        if "duplicate_of" in context["errors"]:
-            context |= choices(actor, item.feedback_id, form.get("duplicate_of", ""), tz=tz)
-    if desk_forms.has_typed_note(form):
-        context |= {"item": replace(item, admin_note=forms.lines(form.get("admin_note", ""))), "has_typed_note": True}
-    return context
-
-
-def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict[str, Any]:
-    """Possible originals of a report for the typed text, without one similar reports; `lack` explains an empty list."""
-    report, typed = triage.report_for(actor, feedback_id), _spaced(typed)
-    if not typed:
-        return _choices("", [near for near in _near(actor, report, {}) if near.is_of_org])
-    try:
-        return _choices(typed, _found(originals.found(actor, report, typed, tz=tz)))
-    except InvalidRequest as problem:
-        return _choices(typed, lack=problem.message)
-
-
-def choices_for_all(
-    actor: Actor, feedback_ids: Sequence[str], opened_id: str, typed: str, *, tz: ZoneInfo
-) -> dict[str, Any]:
-    """Possible originals of ticked reports; without text the open report and the oldest of the ticked.
-
-    Of a single one they are those of the report's own form.
-    """
-    keys = {key for each in feedback_ids if (key := ids.key_of(each, ids.FEEDBACK))}
-    typed = _spaced(typed)
-    if len(keys) == 1 and (typed or opened_id in ("", *feedback_ids)):
-        return choices(actor, feedback_ids[0], typed, tz=tz)
-    if not typed:
-        before = ids.key_of(opened_id, ids.FEEDBACK) or ""
-        first = originals.first_of(actor, keys, before=before)
-        return _choices("", _found((each, "open here" if each.key == before else "ticked") for each in first))
-    try:
-        return _choices(typed, _found(originals.found_for_all(actor, keys, typed, tz=tz)))
-    except InvalidRequest as problem:
-        return _choices(typed, lack=problem.message)
-
-
-def _spaced(typed: str) -> str:
-    return grammar.spaced(typed).strip()[:MAX_LENGTH]
-
-
-def _choices(typed: str, shown: Sequence[Near] = (), *, lack: str = "") -> dict[str, Any]:
-    lack = lack or ("No report of the same org matches." if typed and not shown else "")
-    return {"found_by": typed, "choices": shown, "lack": lack}
-
-
-def _found(found: Iterable[tuple[UserFeedback, str]]) -> list[Near]:
-    found = list(found)
-    answers = _answers(each for each, _ in found)
-    return [
-        Near(
-            feedback_id=each.feedback_id,
-            sentiment=each.sentiment,
-            words=each.notes or "",
-            answer=answers.get(each.feedback_id, ""),
-            reasons=tuple(filter(None, (place, each.thread.title or "Untitled"))),
-            created=each.created,
-            href="",
-            resolved=each.resolved,
-        )
-        for each, place in found
-    ]
-
-
 def _stretches(pieces: list[Piece], index: int, *, is_whole: bool) -> list[excerpting.Stretch]:
     reach = {"before": len(pieces), "after": len(pieces)} if is_whole else {}
     return excerpting.around(pieces, index, **reach)
@@ -361,216 +234,3 @@ def _stretches(pieces: list[Piece], index: int, *, is_whole: bool) -> list[excer
 def kept(query: Mapping[str, str]) -> dict[str, str]:
     """The address of the list without an open report."""
     return {key: value for key, value in query.items() if key not in _OF_ITEM}
-
-
-def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, str]) -> DeskBar:
-    """Search field, views and panes; `meant` is the meaning of the query, None if it is invalid.
-
-    Only the built-in views and the current one are counted, because each count is a query of its own. A view stays
-    current in another order, unless there is a view with that order. If the query is limited to an org, so are the
-    views and their counts, except those that name an org themselves.
-    """
-    saved_by_people = saved_views.listed(actor)
-    here = [parsed, parsed.of_org("")]
-    spellings = [each.canonical for query in here for each in (query, query.sorted_by(NEWEST))]
-    known = {each.query for each in saved_views.BUILT_IN} | {each.query for each in saved_by_people}
-    looked_at = next((each for each in spellings if each in known), None)
-    wanted = {each.query for each in saved_views.BUILT_IN if each.is_work}
-    counts: dict[str | None, int | None] = {}
-    if parsed.org:
-        counts.update({query: _count(actor, query, meant) for query in wanted if query != looked_at})
-    else:
-        counts.update(saved_views.counts(actor, wanted | saved_views.FIXED.intersection([looked_at])))
-    total = counts[looked_at] if looked_at in counts else counted(meant.reports) if meant else None
-    counts[looked_at] = total
-    views = [
-        replace(
-            _choice(each.name, each.query, looked_at, counts, parsed.org),
-            is_aside=not each.is_work or (each.is_rare and not counts[each.query]),
-            is_rare=each.is_rare,
-        )
-        for each in saved_views.BUILT_IN
-    ]
-    for saved in saved_by_people:
-        view = _choice(saved.name, saved.query, looked_at, counts, parsed.org)
-        # What is shown of it for one org is not the view that would be changed or deleted.
-        is_whole = saved.query not in spellings[2:] or not parsed.org
-        view_id = ids.VIEW + saved.key if is_whole and saved.created_by_id == actor.user_id else ""
-        views.append(replace(view, is_shared=saved.is_shared, view_id=view_id, is_aside=True))
-    return DeskBar(
-        query=query["q"],
-        tokens=screens.tokens_of(parsed, {}, query.get("item", "")),
-        views=tuple(views),
-        panes=panes(query),
-        here=reverse("feedback:desk") + href(query),
-        pane=pane_of(query),
-        notes=_notes(parsed, meant, total),
-        total=total,
-        order=parsed.order.name,
-        other_order=_other_order(parsed),
-    )
-
-
-def _notes(parsed: Query, meant: Meaning | None, total: int | None) -> tuple[Note, ...]:
-    """Remarks on names that do not exist; if the query finds nothing, with the nearest known name."""
-    found = []
-    for remark in meant.remarks if meant else ():
-        if not total and (name := completing.near(remark)):
-            better = parsed.with_name(remark.field, remark.name, name).text
-            found.append(Note(remark.words, spelled(named(remark.field, name)), href({"q": better})))
-        else:
-            found.append(Note(remark.words))
-    if meant and not total:
-        found += [Note(f"“{each}” was searched for as a word. Operators are upper case.") for each in _small(parsed)]
-    return tuple(found)
-
-
-def _small(parsed: Query) -> list[str]:
-    """Words of a query that are operators in lower case."""
-    words = [leaf.text for leaf in grammar.leaves(parsed.root) if isinstance(leaf, grammar.Text)]
-    return [each for each in dict.fromkeys(words) if each.upper() in grammar.SIGNS and not each.isupper()]
-
-
-def _other_order(parsed: Query) -> Choice:
-    """The same reports in reverse order."""
-    other = OLDEST if parsed.order == NEWEST else NEWEST
-    return Choice(f"Show {other.name} first", href({"q": parsed.sorted_by(other).text}))
-
-
-def _choice(name: str, query: str, looked_at: str | None, counts: Mapping[str | None, int | None], org: str) -> Choice:
-    """A view, limited to an org if there is one and it names none."""
-    parsed = parse(query) if org else None
-    limited = parsed.of_org(org).text if parsed and not parsed.org else query
-    return Choice(name, href({"q": limited}), query == looked_at, counts.get(query))
-
-
-def _count(actor: Actor, query: str, meant: Meaning | None) -> int | None:
-    """Number of reports of a built-in view, of the org that the page's query is limited to; None if that is unknown."""
-    if meant is None:
-        return None
-    return counted(matching(actor, parse(query)).filter(org=meant.org)) if meant.org else 0
-
-
-def _unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dict[str, Any] | None:
-    """The reports that the actor's latest bulk could not change, with the reasons; None after any later action."""
-    latest = _latest(bulks, last)
-    if latest is None or not latest.failed_count:
-        return None
-    # What was resolved already is as it was wanted, so it comes last and is no warning.
-    already = latest.failures.filter(is_as_wanted=True).count()
-    listed = latest.failures.order_by("is_as_wanted", "id").values_list("feedback_key", "reason")
-    failures = list(listed[: desk_forms.FAILURES_SHOWN])
-    notes = dict(UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list("key", "notes"))
-    return {
-        "words": desk_forms.told_of_failures(latest, already),
-        "is_as_wanted": already == latest.failed_count,
-        "failures": [(ids.FEEDBACK + key, notes.get(key) or "", _told(reason)) for key, reason in failures],
-    }
-
-
-def _undone(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
-    """The actor's latest undo, until their next action; the action before it must not be shown as new."""
-    latest = _latest(bulks, last)
-    return latest if latest is not None and latest.undoes and latest.state == Bulk.State.DONE else None
-
-
-def _vain(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
-    """The actor's latest bulk, if there is nothing in it to undo: it changed no report, or renamed a label."""
-    latest = _latest(bulks, last)
-    is_last = latest is not None and last is not None and last.action == latest.key
-    return None if latest is None or latest.undoes or is_last else latest
-
-
-def _latest(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
-    """The actor's latest bulk, if it has ended and the actor did nothing since."""
-    latest = bulks[-1] if bulks else None
-    if latest is None or not latest.finished_at or (last is not None and last.at > latest.finished_at):
-        return None
-    return latest
-
-
-def _near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
-    org_id = report.org.org_id
-    found = similar.similar_to(actor, report)
-    answers = _answers(found)
-    return [
-        Near(
-            feedback_id=each.feedback_id,
-            sentiment=each.sentiment,
-            words=each.notes or "",
-            answer=answers.get(each.feedback_id, ""),
-            reasons=each.reasons,
-            created=each.created,
-            href=href({**query, "item": each.feedback_id}),
-            resolved=each.resolved,
-            is_alike=each.is_alike,
-            is_of_org=each.org_id == org_id,
-        )
-        for each in found
-    ]
-
-
-def _answers(reports: Iterable[UserFeedback | SimilarReportOut]) -> dict[str, str]:
-    """How the rated answers of those without notes begin."""
-    return quoting.answer_openings([each.feedback_id for each in reports if not each.notes])
-
-
-def _comment_at(item: ReportCard | None, form: Mapping[str, str]) -> str:
-    """The comment whose form was rejected; empty for the form of a new one, which also stands for one that is gone."""
-    live = [each.comment_id for each in item.comments if each.is_mine and not each.is_deleted] if item else []
-    return form.get("comment_id", "") if form.get("comment_id") in live else ""
-
-
-def _unsaved(form: Mapping[str, str]) -> list[str]:
-    """The texts of a form that were typed for a report that is not there any more."""
-    note = form.get("admin_note", "") if desk_forms.has_typed_note(form) else ""
-    return [each for each in (note, form.get("public_reply", ""), form.get("comment", "")) if each.strip()]
-
-
-_SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until", "comment")
-"""Fields of the report's form that show an error next to them."""
-_TYPED_AS = {
-    "add": "label",
-    "remove": "label",
-    "public_status": "public_reply",
-    "text": "comment",
-    "expectations": "an expectation",
-}
-"""Arguments of verbs that are typed into a field of another name."""
-_TYPED_FOR_ALL = ("label", "add", "remove", "duplicate_of", "public_reply", "public_status", "until")
-_SAID_AS = {**_TYPED_AS, "until": "the date"}
-"""Names for fields in errors that are not shown next to the field."""
-
-
-def _told(reason: str) -> str:
-    """Why a bulk could not change a report, in words for people."""
-    field, _, rest = reason.partition(": ")
-    return forms.sentence(rest, _SAID_AS[field]) if field in _SAID_AS else reason
-
-
-def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:
-    if form.get("verb") in comment_forms.OF_THE_REPORT:
-        return "comment"
-    is_there = form.get("duplicate_of") and not item.resolved
-    return "duplicate_of" if is_there and form.get("verb", "") in ("", "label typed", "duplicate") else "verb"
-
-
-def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str, str], tz: ZoneInfo) -> Conflict:
-    """Both versions of a text; for a verb, what somebody else did and what a second press does."""
-    change, column = getattr(problem, "change", None), problem.columns[0]
-    if change is None:
-        sides = (("Now", item.said), ("When you read it", form.get("read", "")))
-        has_typed = desk_forms.has_typed_note(form) or form.get("label", "").strip()
-        kept = " Your text is kept." if has_typed else ""
-        return Conflict(problem.message, f"Press again if it still applies.{kept}", sides)
-    is_own = change.actor_id == actor.user_id
-    theirs = {"admin_note": item.admin_note, "admin_label": ", ".join(item.labels), "public_reply": item.public_reply}
-    if column in theirs:
-        mine = "label" if column == "admin_label" else column
-        sides = (("The other" if is_own else "Theirs", theirs[column]), ("Yours", form.get(mine, "")))
-        return Conflict(problem.message, "", sides, column)
-    line = historytelling.lines_of(change, *desk_records.named([change]), tz=tz)[0]
-    who, when = ("You", "in another window") if is_own else (line.who, "just now")
-    takes = form.get("verb") == "own me" and item.owner and not item.is_mine
-    again = "Press a again to take it over." if takes else "Your change was not saved. Press again if it still applies."
-    return Conflict(f"{who} {' '.join(filter(None, (line.what, line.after)))} {when}.", again)

@@ -13,7 +13,7 @@ from core import grammar, paging
 from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, InvalidRequest, NotFound
-from core.rendering import isolated
+from core.wording import isolated
 from feedback.label_text import labels_of, plain
 from feedback.models import Label, Labelled, UserFeedback
 from feedback.presenting import many_reports

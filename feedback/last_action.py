@@ -13,8 +13,8 @@ from accounts.models import User
 from core import ids
 from core.actor import Actor
 from core.prepared import Prepared, PreparedRow, together
-from core.rendering import isolated
 from core.templatetags.ui import thousands
+from core.wording import isolated
 from feedback import historytelling, labelling, undoing
 from feedback.deciding import FOLLOW
 from feedback.models import Bulk, Check, TriageChange, UserFeedback

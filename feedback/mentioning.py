@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from catalogue.hooks import Mention
 from core.actor import Actor
-from core.rendering import one_line
+from core.wording import one_line
 from feedback.models import RatedTool, UserFeedback
 from feedback.presenting import categories_line, href
 

@@ -28,14 +28,17 @@ from core import bodies, ids, sse, zones
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound
 from core.problems import came_from, path_here
-from core.rendering import isolated
 from core.templatetags.ui import thousands
+from core.wording import isolated
 from feedback import (
     bulk,
     comment_forms,
     desk_forms,
     desk_live,
+    desk_nearby,
+    desk_refused,
     desk_screen,
+    desk_telling,
     idle,
     leasing,
     saved_views,
@@ -132,7 +135,7 @@ def count(request: HttpRequest) -> HttpResponse:
 @require_GET
 def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Possible originals of a report for the typed text."""
-    found = desk_screen.choices(
+    found = desk_nearby.choices(
         admin_actor(request), feedback_id, request.GET.get("duplicate_of", ""), tz=zones.of(request)
     )
     return render(request, "feedback/_originals.html", found)
@@ -144,7 +147,7 @@ def originals_for_all(request: HttpRequest) -> HttpResponse:
     """Possible originals of the ticked reports for the typed text."""
     actor, form = admin_actor(request), request.POST
     bodies.check_storable(form.dict())
-    found = desk_screen.choices_for_all(
+    found = desk_nearby.choices_for_all(
         actor,
         desk_forms.ticked(form),
         _state_of(request).get("item", ""),
@@ -172,7 +175,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
             if steps[-1][0].name != "resolve":
                 raise
             report, action = triage.act(actor, feedback_id, *steps[:-1], seen=request.POST.get("seen"))
-            notes.info(request, desk_forms.told_of_resolved(actor, problem))
+            notes.info(request, desk_telling.of_resolved(actor, problem))
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
     for words in desk_forms.told_of_left(request.POST, report, action):
@@ -223,7 +226,7 @@ def act_on_all(request: HttpRequest) -> HttpResponseBase:
         return refused(request, actor, problem, part="bulk")
     if done.is_over and "ticked" in request.POST and not request.POST.get("all"):
         request.session[_LATEST] = done.bulk_id
-    if words := desk_forms.told_of_bulk(done):
+    if words := desk_telling.of_bulk(done):
         notes.info(request, words)
     if verb.name in ("resolve", "duplicate") and "ticked" in request.POST and _is_open_among(request, done):
         state = _state_of(request)
@@ -249,7 +252,7 @@ def undo(request: HttpRequest) -> HttpResponseBase:
     except DomainError as problem:
         notes.warning(request, problem.message)
         return _onward(request, _local(request, "here"), push_url)
-    notes.success(request, desk_forms.told_of_undo(done))
+    notes.success(request, desk_telling.of_undo(done))
     request.session.pop(_FINAL, None)
     only, state = undoing.only_report(action), _state_of(request)
     # Another report in place of an open one is no step of the browser's history.
@@ -268,7 +271,7 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
     except Conflict as problem:
         notes.warning(request, problem.message)
     else:
-        notes.info(request, desk_forms.told_of_stop(stopped))
+        notes.info(request, desk_telling.of_stop(stopped))
     return redirect(_local(request, "here"))
 
 
@@ -362,8 +365,8 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
         and undone.finished_at > timezone.now() - _NEWS
         and undone.finished_at.timestamp() > final_at
     ):
-        said = [desk_forms.told_of_undo(undone)]
-    if vain and vain.finished_at > timezone.now() - _NEWS and (words := desk_forms.told_of_vain(vain)):
+        said = [desk_telling.of_undo(undone)]
+    if vain and vain.finished_at > timezone.now() - _NEWS and (words := desk_telling.of_vain(vain)):
         said.append(words)
     last = context["last"]
     is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
@@ -404,7 +407,7 @@ def refused(
 ) -> HttpResponse:
     """The page with an error in the report's form or in another form (`part`); `more` is added to the context."""
     query = _state_of(request) | ({"item": item} if item else {})
-    context = desk_screen.refused(actor, query, request.POST, problem, tz=zones.of(request), part=part)
+    context = desk_refused.refused(actor, query, request.POST, problem, tz=zones.of(request), part=part)
     context |= {"ticked": request.POST.getlist("feedback_ids"), **more}
     return _shown(request, actor, context, problem.status)
 

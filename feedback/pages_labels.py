@@ -14,7 +14,7 @@ from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import DomainError
 from core.grammar import spelled
-from core.rendering import isolated
+from core.wording import isolated
 from feedback import bulk, labelling, pages_desk
 from feedback.models import Bulk
 from feedback.presenting import href, many_reports

@@ -19,8 +19,8 @@ from accounts.rights import Right
 from core import bodies, forms, zones
 from core.actor import Actor
 from core.errors import InvalidRequest
-from core.rendering import isolated, one_line
 from core.templatetags.ui import at_message
+from core.wording import isolated, one_line
 from feedback import capture, marking
 from feedback.models import UserFeedback
 from feedback.presenting import RateForm, checksum

@@ -11,7 +11,7 @@ from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Left
 
 from core import ids
-from core.rendering import opening
+from core.markdown import opening
 from feedback.models import Comment, RatedAnswer, RatedTool, UserFeedback
 from threads.models import Block
 

@@ -16,7 +16,7 @@ from accounts.rights import require_admin
 from core.actor import Actor
 from core.errors import Conflict
 from core.grammar import Field
-from core.rendering import isolated
+from core.wording import isolated
 from feedback import label_text, labelling, saved_views
 from feedback.deciding import RENAME
 from feedback.models import Bulk, Label, TriageChange

@@ -18,9 +18,9 @@ from core.grammar import MAX_LENGTH, Field, changed, spelled
 from core.names import name_kept
 from core.paging import COUNT_LIMIT, counted
 from core.prepared import Prepared, PreparedCount, PreparedRow, together
-from core.rendering import isolated
 from core.rows import loaded
 from core.visible import is_visible
+from core.wording import isolated
 from feedback.models import SavedView, UserFeedback
 from feedback.querying import at_moment, matching, parse, understood
 

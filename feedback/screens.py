@@ -15,8 +15,8 @@ from accounts.models import display_name
 from accounts.rights import Right
 from core import bodies, ids
 from core.actor import Actor
+from core.markdown import opening
 from core.prepared import Prepared, PreparedCount
-from core.rendering import opening
 from feedback import commenting, desk_records, historytelling, leasing, quoting, versions
 from feedback.checks import records
 from feedback.deciding import is_revisited

@@ -8,7 +8,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from core import bodies, forms
-from core.rendering import json_html, one_line
+from core.payloads import json_html
+from core.wording import one_line
 from threads import client_tools, pending
 from threads.models import Thread
 from threads.wire import ToolResultsIn

@@ -9,7 +9,8 @@ from django.utils.safestring import SafeString
 
 from catalogue import skills
 from core.actor import Actor
-from core.rendering import json_html, markdown_html, written_html
+from core.markdown import markdown_html, written_html
+from core.payloads import json_html
 from threads import goals, instants
 from threads.models import Agent
 from threads.presenting.words import goal_title

@@ -19,7 +19,7 @@ from core.destinations import (
     pages,
     pasted,
 )
-from core.rendering import ago
+from core.wording import ago
 from threads import agents, finding, hooks
 from threads.models import Thread
 from threads.presenting.listing import VIEW_WORDS, href

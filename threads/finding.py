@@ -16,8 +16,8 @@ from core.actor import Actor
 from core.db import dump
 from core.destinations import pasted
 from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
-from core.rendering import one_line
 from core.vocabulary import Clean
+from core.wording import one_line
 from threads import hooks, profiles, searching
 from threads.models import Agent, Goal, Subject, Thread
 from threads.status import BAD_OUTCOMES, GoalStatus, ThreadStatus

@@ -9,7 +9,8 @@ from django.db.models import Min, Q
 from django.db.models.functions import Left
 
 from core import fulltext
-from core.rendering import flat, unmarked
+from core.markdown import unmarked
+from core.wording import flat
 from threads import searching
 from threads.lists import written
 from threads.models import Block, Thread

@@ -17,7 +17,7 @@ from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
 from core import forms, uploads
 from core.errors import InvalidRequest, NoOrgProvided, Unauthorized
-from core.rendering import size_text
+from core.wording import size_text
 from threads import conversation_files, dialects, importing
 from threads.importing import Imported
 from threads.presenting.words import FORMAT_WORDS, IMPORT_WORDS, Word, counted

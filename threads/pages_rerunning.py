@@ -14,7 +14,7 @@ from accounts.rights import Right
 from core import bodies, forms
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from core.rendering import opening
+from core.markdown import opening
 from threads import agents, forks, hooks, profiles, reading, reruns
 from threads.access import thread_for
 from threads.models import Thread

@@ -19,8 +19,8 @@ from catalogue.worlds.choosing import Choice
 from core import ids
 from core.actor import Actor
 from core.db import snapshot
+from core.payloads import gist, json_text
 from core.prepared import Prepared, Row
-from core.rendering import gist, json_text
 from threads import answering, extracts, figures, goals, hits, hooks, instants, pending, reading, titles
 from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot

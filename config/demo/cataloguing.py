@@ -15,7 +15,8 @@ from config.demo.stories import Call as ToldCall
 from config.demo.stories import Played, Published, Told, Tried
 from core import ids
 from core.actor import Actor
-from core.rendering import json_text, one_line
+from core.payloads import json_text
+from core.wording import one_line
 from threads.models import Thread
 
 

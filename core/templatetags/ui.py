@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django_htmx.middleware import HtmxDetails
 
-from core import rendering
+from core import markdown, wording
 from core.paging import COUNT_LIMIT
 
 register = template.Library()
@@ -50,7 +50,7 @@ def when(instant: datetime | None, words: str = "{}", now: datetime | None = Non
     if instant is None:
         return mark_safe("")
     exact = f"{instant.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    text = words.format(rendering.ago(instant, now or timezone.now()))
+    text = words.format(wording.ago(instant, now or timezone.now()))
     told = exact.replace("T", " ").replace("Z", " UTC")
     return format_html('<time datetime="{}" title="{}">{}</time>', exact, told, text)
 
@@ -60,7 +60,7 @@ def since(instant: datetime | None, now: datetime | None = None) -> SafeString:
     """As `when`, for the middle of a sentence: `8 min ago`, `just now`, `on 12 May`."""
     if instant is None:
         return mark_safe("")
-    text = rendering.ago(instant, now or timezone.now())
+    text = wording.ago(instant, now or timezone.now())
     words = "just now" if text == "now" else "{} ago" if text.endswith((" min", " h", " d")) else "on {}"
     return when(instant, words, now)
 
@@ -69,13 +69,13 @@ def since(instant: datetime | None, now: datetime | None = None) -> SafeString:
 def until(instant: datetime, now: datetime | None = None) -> SafeString:
     """As `since`, for times in the next days: `in 8 min`, `in 3 h`."""
     now = now or timezone.now()
-    return when(instant, f"in {rendering.ago(now, instant)}".replace("in now", "in a moment"), now)
+    return when(instant, f"in {wording.ago(now, instant)}".replace("in now", "in a moment"), now)
 
 
 @register.filter
 def isolated(text: str) -> str:
     """A user-given name, isolated so that its writing direction does not affect the words around it."""
-    return rendering.isolated(text)
+    return wording.isolated(text)
 
 
 @register.filter
@@ -105,7 +105,7 @@ def at_message(index: int) -> str:
 @register.filter
 def took(milliseconds: int | None) -> str:
     """A duration: `< 1 ms`, `184 ms`, `1.2 s`; empty for None."""
-    return "" if milliseconds is None else rendering.took(milliseconds)
+    return "" if milliseconds is None else wording.took(milliseconds)
 
 
 @register.filter
@@ -119,7 +119,7 @@ def copyable(html: SafeString) -> SafeString:
     """Rendered Markdown with a copy button for each code block."""
     button = '<button class="copy" type="button" data-copy aria-label="Copy the code">{}</button>'
     before = format_html(f'<div class="code">{button}', _icon("copy", "", ""))
-    return rendering.around_code(html, before, mark_safe("</div>"))
+    return markdown.around_code(html, before, mark_safe("</div>"))
 
 
 @register.filter

@@ -12,7 +12,7 @@ from core import ids, paging
 from core.actor import Actor
 from core.canonical import fingerprint
 from core.errors import Conflict, InvalidRequest, NotFound
-from core.rendering import isolated
+from core.wording import isolated
 from feedback import triage
 from feedback.checks import expecting, judging, running
 from feedback.checks.wire import MOST_RUNS, CheckIn, RunAllIn

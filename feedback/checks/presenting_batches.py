@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from core.rendering import took
 from core.templatetags.ui import thousands
+from core.wording import took
 from feedback.checks.presenting import Marked, RunLine
 from feedback.checks.wire import BatchHeadOut
 from threads.figures import dollars

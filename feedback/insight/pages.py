@@ -9,8 +9,8 @@ from django.views.decorators.http import require_GET
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
 from core import bodies, zones
-from core.rendering import share
 from core.templatetags.ui import thousands
+from core.wording import share
 from feedback.insight import plotting, telling
 from feedback.insight.figures import figures
 from feedback.insight.period import ALL, DEFAULT, Period, period_of

@@ -7,8 +7,8 @@ from typing import Literal
 
 from django.urls import reverse
 
-from core.rendering import share
 from core.templatetags.ui import thousands
+from core.wording import share
 from feedback.insight import telling
 from feedback.insight.telling import days, duration
 from feedback.insight.wire import CountOut, InsightOut, NamedOut, RangeOut

@@ -5,8 +5,8 @@ from datetime import date
 
 from django.utils.text import get_text_list
 
-from core.rendering import isolated, share
 from core.templatetags.ui import thousands
+from core.wording import isolated, share
 from feedback.insight.wire import InsightOut, NamedOut, RangeOut, SpanOut
 from feedback.presenting import category_word, many_reports, outcome_word
 

@@ -14,7 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from core import ids
-from core.rendering import ago
+from core.wording import ago
 from feedback.presenting import ReportRow, href
 from feedback.screens import Orgs
 

@@ -21,7 +21,7 @@ from accounts.pages import required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, Stale
-from core.rendering import json_html
+from core.payloads import json_html
 from core.versions import seen_by
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import deliveries, endpoints, signing

@@ -10,20 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import rendering
-from core.rendering import (
-    ago,
-    gist,
-    isolated,
-    json_html,
-    markdown_html,
-    one_line,
-    opening,
-    size_text,
-    took,
-    written_html,
-)
+from core import markdown, payloads
+from core.markdown import markdown_html, opening, written_html
+from core.payloads import gist, json_html
 from core.templatetags import ui
+from core.wording import ago, isolated, one_line, size_text, took
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
 TAG = re.compile(r"<\s*/?\s*([a-zA-Z0-9]+)")
@@ -46,14 +37,14 @@ TAG = re.compile(r"<\s*/?\s*([a-zA-Z0-9]+)")
 )
 def test_nothing_in_a_message_can_act(text: str) -> None:
     for html in (markdown_html(text), written_html(text)):
-        assert {tag.lower() for tag in TAG.findall(html)} <= rendering._TAGS
+        assert {tag.lower() for tag in TAG.findall(html)} <= markdown._TAGS
         assert not re.search(r'(?:href|src)="\s*(?:javascript|data)', html, re.IGNORECASE)
         assert not re.search(r"<[^>]+\s(?:on\w+|style)=", html)
 
 
 @given(st.text(alphabet=st.sampled_from("<>&\"'`*_[]()!#-+|\\:/ \n\tascript=ond1."), max_size=300))
 def test_markdown_of_any_text_holds_only_allowed_tags(text: str) -> None:
-    assert {tag.lower() for tag in TAG.findall(markdown_html(text))} <= {*rendering._TAGS, "details", "summary"}
+    assert {tag.lower() for tag in TAG.findall(markdown_html(text))} <= {*markdown._TAGS, "details", "summary"}
 
 
 def test_what_a_person_wrote_stays_as_it_was_written() -> None:
@@ -118,14 +109,14 @@ def test_a_list_of_tasks_says_what_is_done() -> None:
 
 def test_plain_sentences_take_the_short_way_to_the_same_end() -> None:
     text = 'Hello there, "you" and I\'ll be (briefly) fine: 5 > 3'.replace(">", "over")
-    assert rendering._PLAIN.fullmatch(text)
+    assert markdown._PLAIN.fullmatch(text)
     assert "fine: 5 over 3" in markdown_html(text)
     assert markdown_html(text).startswith("<p>")
 
 
 @pytest.mark.parametrize("text", ["1. one", "- one", "+ one", "    code", "1) one", "= x"])
 def test_text_that_begins_like_a_list_is_not_plain(text: str) -> None:
-    assert rendering._PLAIN.fullmatch(text) is None
+    assert markdown._PLAIN.fullmatch(text) is None
 
 
 def test_a_long_text_is_folded_honestly_and_loses_nothing() -> None:
@@ -145,7 +136,7 @@ def test_a_long_paste_is_folded_at_the_end_of_a_line_and_loses_nothing() -> None
 
 
 def test_a_text_too_long_for_a_page_says_what_is_left_out() -> None:
-    html = markdown_html("x" * (rendering.MARKDOWN_LIMIT + rendering.PLAIN_LIMIT + 7))
+    html = markdown_html("x" * (markdown.MARKDOWN_LIMIT + markdown.PLAIN_LIMIT + 7))
     assert "7 more characters are not shown" in html
 
 
@@ -159,7 +150,7 @@ def test_what_is_nested_too_deeply_is_shown_as_written(text: str) -> None:
 def table_of(columns: int, row: str) -> str:
     """A Markdown table as long as is read, every row of it the same."""
     head = "|a" * columns + "|\n" + "|:-:" * columns + "|\n"
-    return head + row * (rendering.MARKDOWN_LIMIT // len(row))
+    return head + row * (markdown.MARKDOWN_LIMIT // len(row))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +164,7 @@ def table_of(columns: int, row: str) -> str:
     ids=["short-rows", "empty-rows", "quoted", "many-tables"],
 )
 def test_a_table_of_more_cells_than_text_is_shown_as_written(text: str) -> None:
-    text = text[: rendering.MARKDOWN_LIMIT]
+    text = text[: markdown.MARKDOWN_LIMIT]
     html = markdown_html(text)
     assert 'class="plain"' in html and "<td" not in html
     assert len(html) < 6 * len(text)
@@ -186,7 +177,7 @@ def test_a_large_table_that_says_something_is_a_table() -> None:
 
 @pytest.mark.parametrize("piece", ["[", "![", "[a](", "**a ", "> ", "_a", "`", "|a", "<", "&a", "~~a "])
 def test_no_text_takes_long(piece: str) -> None:
-    text = (piece * rendering.MARKDOWN_LIMIT)[: rendering.MARKDOWN_LIMIT]
+    text = (piece * markdown.MARKDOWN_LIMIT)[: markdown.MARKDOWN_LIMIT]
     began = thread_time()
     markdown_html(text)
     assert thread_time() - began < 2
@@ -242,7 +233,7 @@ def test_a_short_record_stays_on_one_line() -> None:
 
 def test_a_large_value_is_cut_and_says_so() -> None:
     html = json_html([{"n": number, "text": "x" * 100} for number in range(5_000)])
-    assert len(html) < rendering.JSON_LIMIT * 1.2
+    assert len(html) < payloads.JSON_LIMIT * 1.2
     assert "Only the first 100 kB are shown" in html
 
 
@@ -319,7 +310,7 @@ def test_gist_of_tool_input(arguments: object, text: str) -> None:
 
 def test_gist_is_one_line_whatever_comes() -> None:
     line = gist({"thought": "first\nsecond\x00 \u202egnp.exe" + "y" * 5_000})
-    assert len(line) <= rendering.GIST_LIMIT
+    assert len(line) <= payloads.GIST_LIMIT
     assert not re.search("[\n\x00\u202e]", line)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from core.rendering import json_text, one_line
+from core.payloads import json_text
+from core.wording import one_line
 
 GoalData = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from django.utils.safestring import SafeString
 
-from core.rendering import MARKDOWN_LIMIT, is_shown_whole
+from core.markdown import MARKDOWN_LIMIT, is_shown_whole
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.words import Word
 

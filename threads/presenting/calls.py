@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from core.rendering import json_html, json_size, json_text, one_line, size_text, took
+from core.payloads import json_html, json_size, json_text
+from core.wording import one_line, size_text, took
 from threads.content import RECORDED, BlockDict
 from threads.presenting.words import CALL_WORDS, Word, counted
 

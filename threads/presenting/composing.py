@@ -8,7 +8,9 @@ from itertools import pairwise, takewhile
 
 from django.utils.safestring import SafeString
 
-from core.rendering import gist, json_html, markdown_html, one_line, vouched, whole_characters, written_html
+from core.markdown import markdown_html, vouched, written_html
+from core.payloads import gist, json_html
+from core.wording import one_line, whole_characters
 from threads.advice import ADVICE
 from threads.content import TERMINAL, BlockDict, MessageSnapshot
 from threads.presenting.articles import Acts, Article, Call, Context, Fault, Mark, Part, Prose

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from catalogue.worlds.choosing import Choice
-from core.rendering import one_line
+from core.wording import one_line
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.imports import Import
 from threads.presenting.words import FORMAT_WORDS, Word

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import InvalidRequest
-from core.rendering import took
+from core.wording import took
 from threads import figures, profiles
 from threads.runner.providers.events import Broken, Finished, TextFragment, Usage
 from threads.runner.providers.streaming import ModelRequest, Stream

@@ -1,0 +1,50 @@
+"""What became of an admin's latest bulk, as the desk shows it until their next action."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from core import ids
+from feedback import desk_telling, last_action
+from feedback.models import Bulk, UserFeedback
+
+_FAILURES_SHOWN = 20
+
+
+def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dict[str, Any] | None:
+    """The reports that the actor's latest bulk could not change, with the reasons; None after any later action."""
+    latest = _latest(bulks, last)
+    if latest is None or not latest.failed_count:
+        return None
+    # What was resolved already is as it was wanted, so it comes last and is no warning.
+    already = latest.failures.filter(is_as_wanted=True).count()
+    listed = latest.failures.order_by("is_as_wanted", "id").values_list("feedback_key", "reason")
+    failures = list(listed[:_FAILURES_SHOWN])
+    notes = dict(UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list("key", "notes"))
+    return {
+        "words": desk_telling.of_failures(latest, already),
+        "is_as_wanted": already == latest.failed_count,
+        "failures": [
+            (ids.FEEDBACK + key, notes.get(key) or "", desk_telling.reason_of(reason)) for key, reason in failures
+        ],
+    }
+
+
+def undone(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
+    """The actor's latest undo, until their next action; the action before it must not be shown as new."""
+    latest = _latest(bulks, last)
+    return latest if latest is not None and latest.undoes and latest.state == Bulk.State.DONE else None
+
+
+def vain(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
+    """The actor's latest bulk, if there is nothing in it to undo: it changed no report, or renamed a label."""
+    latest = _latest(bulks, last)
+    is_last = latest is not None and last is not None and last.action == latest.key
+    return None if latest is None or latest.undoes or is_last else latest
+
+
+def _latest(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
+    """The actor's latest bulk, if it has ended and the actor did nothing since."""
+    latest = bulks[-1] if bulks else None
+    if latest is None or not latest.finished_at or (last is not None and last.at > latest.finished_at):
+        return None
+    return latest

@@ -1,0 +1,100 @@
+"""Reports that are offered beside one: those like it, and possible originals of it or of ticked reports."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from core import grammar, ids
+from core.actor import Actor
+from core.errors import InvalidRequest
+from core.grammar import MAX_LENGTH
+from feedback import originals, quoting, similar, triage
+from feedback.models import UserFeedback
+from feedback.presenting import Near, href
+from feedback.wire_finding import SimilarReportOut
+
+
+def near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
+    """Those like a report; `query` is the address of the list that their links keep."""
+    org_id = report.org.org_id
+    found = similar.similar_to(actor, report)
+    answers = _answers(found)
+    return [
+        Near(
+            feedback_id=each.feedback_id,
+            sentiment=each.sentiment,
+            words=each.notes or "",
+            answer=answers.get(each.feedback_id, ""),
+            reasons=each.reasons,
+            created=each.created,
+            href=href({**query, "item": each.feedback_id}),
+            resolved=each.resolved,
+            is_alike=each.is_alike,
+            is_of_org=each.org_id == org_id,
+        )
+        for each in found
+    ]
+
+
+def _answers(reports: Iterable[UserFeedback | SimilarReportOut]) -> dict[str, str]:
+    """How the rated answers of those without notes begin."""
+    return quoting.answer_openings([each.feedback_id for each in reports if not each.notes])
+
+
+def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict[str, Any]:
+    """Possible originals of a report for the typed text, without one similar reports; `lack` explains an empty list."""
+    report, typed = triage.report_for(actor, feedback_id), _spaced(typed)
+    if not typed:
+        return _choices("", [near for near in near(actor, report, {}) if near.is_of_org])
+    try:
+        return _choices(typed, _found(originals.found(actor, report, typed, tz=tz)))
+    except InvalidRequest as problem:
+        return _choices(typed, lack=problem.message)
+
+
+def choices_for_all(
+    actor: Actor, feedback_ids: Sequence[str], opened_id: str, typed: str, *, tz: ZoneInfo
+) -> dict[str, Any]:
+    """Possible originals of ticked reports; without text the open report and the oldest of the ticked.
+
+    Of a single one they are those of the report's own form.
+    """
+    keys = {key for each in feedback_ids if (key := ids.key_of(each, ids.FEEDBACK))}
+    typed = _spaced(typed)
+    if len(keys) == 1 and (typed or opened_id in ("", *feedback_ids)):
+        return choices(actor, feedback_ids[0], typed, tz=tz)
+    if not typed:
+        before = ids.key_of(opened_id, ids.FEEDBACK) or ""
+        first = originals.first_of(actor, keys, before=before)
+        return _choices("", _found((each, "open here" if each.key == before else "ticked") for each in first))
+    try:
+        return _choices(typed, _found(originals.found_for_all(actor, keys, typed, tz=tz)))
+    except InvalidRequest as problem:
+        return _choices(typed, lack=problem.message)
+
+
+def _spaced(typed: str) -> str:
+    return grammar.spaced(typed).strip()[:MAX_LENGTH]
+
+
+def _choices(typed: str, shown: Sequence[Near] = (), *, lack: str = "") -> dict[str, Any]:
+    lack = lack or ("No report of the same org matches." if typed and not shown else "")
+    return {"found_by": typed, "choices": shown, "lack": lack}
+
+
+def _found(found: Iterable[tuple[UserFeedback, str]]) -> list[Near]:
+    found = list(found)
+    answers = _answers(each for each, _ in found)
+    return [
+        Near(
+            feedback_id=each.feedback_id,
+            sentiment=each.sentiment,
+            words=each.notes or "",
+            answer=answers.get(each.feedback_id, ""),
+            reasons=tuple(filter(None, (place, each.thread.title or "Untitled"))),
+            created=each.created,
+            href="",
+            resolved=each.resolved,
+        )
+        for each, place in found
+    ]

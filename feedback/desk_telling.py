@@ -1,0 +1,73 @@
+"""Messages of the desk about what an action did, and what it could not do."""
+
+from core import forms
+from core.actor import Actor
+from core.templatetags.ui import thousands
+from feedback import last_action, undoing
+from feedback.deciding import RENAME, ResolvedAlready
+from feedback.models import Bulk
+
+TYPED_AS = {
+    "add": "label",
+    "remove": "label",
+    "public_status": "public_reply",
+    "text": "comment",
+    "expectations": "an expectation",
+}
+"""Arguments of verbs that are typed into a field of another name."""
+SAID_AS = {**TYPED_AS, "until": "the date"}
+"""Names for fields in errors that are not shown next to the field."""
+
+
+def of_bulk(done: Bulk) -> str:
+    """The message after starting a bulk; its successes and failures are shown elsewhere."""
+    return "" if done.total else "No reports match; nothing was changed."
+
+
+def of_vain(done: Bulk) -> str:
+    """The message after a bulk that changed no report, about those that were as it wanted them."""
+    if not done.done_count or done.verb == RENAME.name:
+        return ""
+    added, removed = (done.arguments.get(each) or () for each in ("add", "remove"))
+    deed = "unlabel" if done.verb == "label" and not added else done.verb
+    return f"Nothing was changed: {last_action.already(done.done_count, deed + 's' * (len(added or removed) > 1))}."
+
+
+def of_failures(done: Bulk, already: int = 0) -> str:
+    """How many reports a bulk could not change; of these, `already` were resolved before."""
+    failed = done.failed_count - already
+    changed = f"{thousands(failed)} of {thousands(done.total)} not changed" if failed else ""
+    return ", ".join(filter(None, (changed, f"{thousands(already)} resolved already" if already else "")))
+
+
+def of_undo(done: Bulk) -> str:
+    """The message after an undo."""
+    undone = last_action.told(done.undoes or "")
+    noun = undone.noun if undone else "changes to a deleted report"
+    if not done.is_over:
+        return f"Undoing: {noun}."
+    if done.failed_count:
+        if not undoing.changes_of(done.key).exists():
+            return "Nothing was undone."
+        return "Partly undone." if done.total == 1 else f"Undone, but {of_failures(done)}."
+    said = f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
+    return f"{said} Its text is in the history." if undone and undone.has_note else said
+
+
+def of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
+    """The message for an admin who resolves a report that is already resolved."""
+    return "You already resolved it." if problem.by == actor.user_id else problem.message.replace("this report", "it")
+
+
+def of_stop(stopped: Bulk) -> str:
+    """The message after stopping a bulk."""
+    far = f"Stopped after {thousands(stopped.dealt_with)} of {thousands(stopped.total)}."
+    if stopped.undoes:
+        return f"{far} Undo again to continue."
+    return f"{far} Changes made so far stay{'' if stopped.verb == RENAME.name else ' and can be undone'}."
+
+
+def reason_of(reason: str) -> str:
+    """Why a bulk could not change a report, in words for people."""
+    field, _, rest = reason.partition(": ")
+    return forms.sentence(rest, SAID_AS[field]) if field in SAID_AS else reason
