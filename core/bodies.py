@@ -13,6 +13,8 @@ from core.errors import InvalidRequest, named
 from core.storable import UNSTORABLE
 
 MAX_DEPTH = 100
+TOO_LONG = f"contains a number of more than {sys.get_int_max_str_digits():,} digits"
+"""Why a number is not read; Python's own message advises on Python."""
 _BAD_TEXT = "contains a NUL character or a lone surrogate"
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -34,8 +36,8 @@ def read_json(raw: bytes, *, is_checked: Callable[[str], bool] = lambda key: Tru
         raise InvalidRequest(f"body: is nested more than {MAX_DEPTH} levels deep") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as problem:
         raise InvalidRequest(f"body: is not valid JSON ({problem})") from None
-    except ValueError:  # Python's limit, whose message advises on Python
-        raise InvalidRequest(f"body: contains a number of more than {sys.get_int_max_str_digits():,} digits") from None
+    except ValueError:
+        raise InvalidRequest(f"body: {TOO_LONG}") from None
     is_object = isinstance(value, dict)
     check_storable({key: item for key, item in value.items() if is_checked(key)} if is_object else value)
     return value
@@ -159,7 +161,7 @@ def reason_of(error: ErrorDetails) -> str:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
+    raise InvalidRequest(f"body: is not valid JSON ({name} is not a JSON number)")
 
 
 def number(text: str) -> int | None:

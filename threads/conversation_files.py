@@ -7,6 +7,7 @@ from io import BytesIO
 from itertools import islice
 from typing import Any
 
+from core import bodies
 from core.canonical import fingerprint
 
 
@@ -39,8 +40,10 @@ def of_line(line: bytes) -> Any:
         return Unreadable("is nested too deeply")
     except json.JSONDecodeError as problem:
         return Unreadable(f"is not valid JSON at column {problem.colno} ({problem.msg})")
-    except ValueError as problem:
+    except UnicodeDecodeError as problem:
         return Unreadable(f"is not valid JSON ({problem})")
+    except ValueError:
+        return Unreadable(bodies.TOO_LONG)
 
 
 def of_text(text: bytes, *, most: int) -> list[tuple[str, Any]]:

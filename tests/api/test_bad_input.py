@@ -221,9 +221,16 @@ def test_what_is_no_json_object_that_can_be_kept_is_refused_and_nothing_is_store
     assert stored() == before
 
 
-def test_a_number_that_is_too_long_to_be_read_is_named_as_that(send):
-    said = refused(send("start", RAW_REFUSED["more digits than a number has"]))
-    assert said == "body: contains a number of more than 4,300 digits"
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("more digits than a number has", "body: contains a number of more than 4,300 digits"),
+        ("NaN", "body: is not valid JSON (NaN is not a JSON number)"),
+        ("-Infinity", "body: is not valid JSON (-Infinity is not a JSON number)"),
+    ],
+)
+def test_a_number_that_cannot_be_read_is_named_as_that(send, kind, said):
+    assert refused(send("start", RAW_REFUSED[kind])) == said
 
 
 @pytest.mark.parametrize("name", sorted(set(BODIES) - {"search", "triage"}))
