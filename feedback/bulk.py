@@ -349,15 +349,14 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
 def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
     changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[:size])
     undoing.hold_for(changes)
-    renaming.follow(changes)
 
-    def work(change: TriageChange) -> None:
-        stayed = undoing.undo_one(actor, change, action=bulk.key)
+    def work(change: TriageChange, now: TriageChange) -> None:
+        stayed = undoing.undo_one(actor, change, now, action=bulk.key)
         if stayed:
             raise Conflict(f"{undoing.columns_line(stayed)}: changed since, so not undone")
 
-    for change in changes:
-        _counted(bulk, change.feedback.key, partial(work, change))
+    for change, now in zip(changes, renaming.followed(changes), strict=True):
+        _counted(bulk, change.feedback.key, partial(work, change, now))
         bulk.after = change.pk
     return len(changes)
 

@@ -6,7 +6,8 @@ label rows always agree. Renaming only the label's row would be much faster, but
 labelling a report in between would restore the old name from its text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,25 +104,51 @@ def finish(bulk: Bulk) -> None:
         saved_views.rewrite(lambda field: _renamed(field, body))
 
 
-def follow(changes: Sequence[TriageChange]) -> None:
-    """Let changes name labels as these are called now, for their undo; what is stored of them stays.
+def followed(changes: Sequence[TriageChange]) -> list[TriageChange]:
+    """Changes with their labels as they are called now, for an undo. What differs is a copy, which is never saved.
 
-    A renaming that has not ended, or was stopped, is not followed: reports may still have the old name.
+    What became of a label on a report is what the report's history says: renamed, or merged into one that the report
+    had, which leaves nothing to take back. A label to be put back that is nowhere any more has its new name.
     """
     labelled = [each for each in changes if "admin_label" in each.after]
     if not labelled:
-        return
-    first = min(each.at for each in labelled)
-    ended = Bulk.objects.filter(verb=RENAME.name, state=Bulk.State.DONE, finished_at__gt=first).order_by("pk")
-    for at, arguments in ended.values_list("finished_at", "arguments"):
-        for change in labelled:
-            if at and change.at < at:
-                change.before, change.after = (_named_now(side, **arguments) for side in (change.before, change.after))
+        return [*changes]
+    began = min(each.at for each in labelled)
+    bulks = Bulk.objects.filter(verb=RENAME.name).exclude(finished_at__lte=began).order_by("pk")
+    renamings = {each.key: each for each in bulks}
+    if not renamings:
+        return [*changes]
+    passed = TriageChange.objects.filter(action__in=renamings, feedback__in=[each.feedback_id for each in labelled])
+    by_report: dict[int, list[TriageChange]] = {}
+    for each in passed.order_by("pk"):
+        by_report.setdefault(each.feedback_id, []).append(each)
+    now = {each.pk: _named_now(each, by_report.get(each.feedback_id, ()), renamings) for each in labelled}
+    ended = [RenameIn.model_validate(each.arguments) for each in renamings.values() if each.state == Bulk.State.DONE]
+    there = Label.objects.filter(folded__in={each.label.casefold() for each in ended})
+    gone = {each.label.casefold() for each in ended}.difference(there.values_list("folded", flat=True))
+    for change in now.values():
+        for body in ended:
+            if body.label.casefold() in gone:
+                change.before = _side(change.before, body)
+    return [now.get(each.pk, each) for each in changes]
 
 
-def _named_now(side: dict[str, Any], label: str, to: str) -> dict[str, Any]:
-    text = side["admin_label"]
-    return {**side, "admin_label": text and label_text.renamed(text, label, to)}
+def _named_now(change: TriageChange, passed: Iterable[TriageChange], renamings: Mapping[str, Bulk]) -> TriageChange:
+    now = copy(change)
+    for each in passed:
+        if each.pk > change.pk:
+            body, had = RenameIn.model_validate(renamings[each.action].arguments), each.before["admin_label"]
+            now.before, now.after = (_side(side, body, had) for side in (now.before, now.after))
+    return now
+
+
+def _side(side: Mapping[str, Any], body: RenameIn, had: str | None = None) -> dict[str, Any]:
+    """One side of a change after a label was renamed; `had`: what labels the report had before that."""
+    is_merged = had and body.to.casefold() != body.label.casefold() and not label_text.beyond(body.to, had)
+    text = side["admin_label"] or ""
+    if is_merged:
+        text = label_text.changed(text, add=(), remove=[body.label])
+    return {**side, "admin_label": label_text.renamed(text, body.label, body.to) or None}
 
 
 def _renamed(field: Field, body: RenameIn) -> Field:

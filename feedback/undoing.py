@@ -97,9 +97,10 @@ def hold_for(changes: Iterable[TriageChange]) -> None:
     following.hold({change.feedback_id for change in moved}, named=set(filter(None, sides)))
 
 
-def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
+def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action: str) -> list[str]:
     """Undo one change in the caller's transaction: each column that still has the value that the change wrote.
 
+    `change` is the one that is `stored`, with labels as they are called now (`renaming.followed`).
     Returns the columns that stay because somebody changed them since; raises `NotFound` if the report is gone.
     """
     report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
@@ -109,7 +110,8 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
     if resolves_again(change.after) and spelled(report.resolved_at) != change.after["resolved_at"]:
         return ["resolved"]  # reopened or resolved since
     since = _written_since(change)
-    stay = [column for column in change.after if column in since or not _as_left(subject, change, column)]
+    vain = {column for column in change.after if change.after[column] == change.before[column]}
+    stay = [column for column in change.after if column in since | vain or not _as_left(subject, change, column)]
     # The resolution or the reply is now somebody else's, with all its columns.
     if _WHOLE.intersection(stay) or ("resolved" in change.after and "outcome" in since):
         stay = sorted(change.after)
@@ -128,7 +130,7 @@ def undo_one(actor: Actor, change: TriageChange, *, action: str) -> list[str]:
         if root in (report.pk, subject["duplicate_of_id"]):
             stay, decision = sorted(change.after), {}
     triage.apply(actor, subject, UNDO, decision, action=action, undoes=change.action)
-    if labels := labels_beyond(change.after, change.before):
+    if labels := labels_beyond(stored.after, stored.before):
         began = changes_of(change.action).values_list("at", flat=True)[0]
         labelling.forget(labels, by=change.actor_id, since=began)
     return [column for column in stay if column not in _HISTORY_ONLY]

@@ -319,12 +319,44 @@ def test_what_was_labelled_before_a_renaming_is_undone_by_the_new_name(admin, ac
     rename(admin, "money", name="cash", merge=True)
     assert undone(admin, put)["done_count"] == 1
     assert undone(admin, taken)["done_count"] == 1
-    undone(admin, both)
+    assert undone(admin, both)["failed_count"] == 1
     texts = [data_of(admin.get(f"admin/feedback/{each}/triage"))["admin_label"] for each in reports]
     assert texts == [None, "too slow, cash", "cash"]
     stored = TriageChange.objects.filter(action=put.removeprefix("act_")).get()
     assert stored.after == {"admin_label": "late, money"}, "history says what was said"
     assert {each["name"] for each in data_of(admin.get("admin/feedback/labels"))["items"]} == {"too slow", "cash"}
+
+
+def test_an_undo_after_a_merge_takes_nothing_from_who_put_the_other_label_on(admin, act, reports):
+    put = act(reports[0], "label", add=["late"])["action_id"]
+    act(reports[0], "label", add=["slow"])
+    rename(admin, "late", name="slow", merge=True)
+    assert [undone(admin, put)["failed_count"] for _ in range(2)] == [1, 1]
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["admin_label"] == "slow"
+
+
+def test_a_report_that_a_renaming_left_behind_is_undone_by_the_old_name(admin, act, reports):
+    act(reports[0], "label", add=["b" * 60, "c" * 60, "d" * 60])
+    put = act(reports[0], "label", add=["money"])["action_id"]
+    rename(admin, "money", name="a name that is much longer")
+    assert undone(admin, put)["done_count"] == 1
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["labels"] == ["b" * 60, "c" * 60, "d" * 60]
+
+
+def test_a_report_that_a_stopped_renaming_reached_is_undone_by_the_new_name(admin, act, reports):
+    put = act(reports[0], "label", add=["late"])["action_id"]
+    rename(admin, "late", name="slow")
+    Bulk.objects.update(state=Bulk.State.CANCELLED)
+    assert undone(admin, put)["done_count"] == 1
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["admin_label"] is None
+
+
+def test_an_undo_leaves_a_label_that_was_there_before_under_its_new_name(admin, act, reports):
+    data_of(admin.post("admin/feedback/labels", {"name": "late"}))
+    put = act(reports[0], "label", add=["late"])["action_id"]
+    rename(admin, "late", name="slow")
+    undone(admin, put)
+    assert [label.name for label in Label.objects.all()] == ["slow"]
 
 
 def test_a_report_that_has_no_room_for_the_longer_name_keeps_the_label_and_is_named(admin, act, reports):
@@ -1027,10 +1059,10 @@ def test_a_defect_of_one_report_takes_nothing_from_an_undo_of_the_others(admin, 
     act(reports[0], "reply", public_reply="Other words", public_status="looked_at")
     undo_one = undoing.undo_one
 
-    def undo(actor, change, *, action):
+    def undo(actor, change, now, *, action):
         if change.feedback.feedback_id == reports[2]:
             raise ZeroDivisionError
-        return undo_one(actor, change, action=action)
+        return undo_one(actor, change, now, action=action)
 
     monkeypatch.setattr(undoing, "undo_one", undo)
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
