@@ -181,3 +181,20 @@ def test_ten_more_labels_are_no_more_queries(browser_of: Browser, who: People) -
     few = queries(client, LABELS)
     do(who.admin, report, "label", add=[f"l{place}" for place in range(10)])
     assert queries(client, LABELS) == few
+
+
+def test_the_question_whether_to_merge_and_what_is_wrong_with_a_name_are_gone_to(
+    browser_of: Browser, who: People
+) -> None:
+    """Many labels are above the one that is changed."""
+    client = browser_of("admin")
+    for name in ("late", "slow"):
+        client.post(LABELS, {"name": name})
+    answer = dom(
+        client.post(f"{LABELS}change/", {"label": "late", "name": "slow", "description": "", "described": ""}), 409
+    )
+    assert answer.one(role="alert").has("autofocus")
+    answer = dom(
+        client.post(f"{LABELS}change/", {"label": "late", "name": " ", "description": "", "described": ""}), 400
+    )
+    assert answer.one("input", aria_invalid="true").has("autofocus")
