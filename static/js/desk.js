@@ -1,10 +1,10 @@
 import { active, adopt, all, enter, fail, forgive, on, one, parsed, part, say, show } from "./page.js";
 
 const desk = part("desk");
-const ahead = new Map(), made = new Map();
+const ahead = new Map, made = new Map;
 const OPEN = ".rep[aria-current] a";
 const opened = (url = location) => new URL(url).searchParams.get("item");
-let asked = 0, every, leases, bulks, held, left, resting, source, heard, last, shown, seen, links, was, next, here;
+let asked = 0, every, leases, bulks, held, left, resting, source, heard, last, shown, seen, links, was, next, here, due, news;
 
 function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
@@ -23,7 +23,6 @@ function settle() {
 	heard === query() || listen();
 }
 
-// The newer wins.
 function progress() {
 	const shown = part("bulks");
 	if (!(bulks?.dataset.at > shown.dataset.at) || one(".htmx-request", shown)) return;
@@ -32,11 +31,9 @@ function progress() {
 	isOver && renew().then(() => say(words("[data-said]")));
 }
 
-function renew() {
-	const source = part(active().matches("#desk-report *, #bulk .field *") ? "rows" : "renew");
-	source.at = asked;
-	return htmx.ajax("GET", location.href, { source, swap: "none" });
-}
+const IN_USE = ":active, .menu[open], :focus:not(.rep *)";
+const later = () => (due ||= setTimeout(() => (due = 0, one(IN_USE, desk) ? later() : renew()), 2e3));
+const renew = () => htmx.ajax("GET", location.href, { source: "#renew" });
 
 function mark(item) {
 	const found = part(`r-${item}`);
@@ -55,7 +52,6 @@ function lead() {
 	was || links.map(fetched);
 }
 
-// "" asks for a page load.
 function fetched({ href }) {
 	if (ahead.has(href)) return ahead.get(href);
 	const html = fetch(href, { headers: { "Heddle-Part": "item", "HX-Request": "true" } })
@@ -64,7 +60,7 @@ function fetched({ href }) {
 	html.then((text) => {
 		const body = desk.parentNode.cloneNode();
 		body.append(...parsed(html.text = text).children);
-		one("[hx-trigger^=every]", body) || htmx.process(body); // polls would end
+		one("[hx-trigger^=every]", body) || htmx.process(body);
 		made.set(text, body);
 	});
 	ahead.set(href, html);
@@ -110,17 +106,20 @@ function turn(html, href) {
 	refocus();
 }
 
-function put(html) {
+function put(html, isNews) {
 	asked++;
+	news = isNews;
 	[...(made.get(html) || parsed(html)).children].map((each) => swap(part(each.id), each));
 	made.delete(html);
 }
 
 function swap(old, fresh) {
 	if (!old) return;
+	if (news && one(IN_USE, old)) return later();
+	old.after(fresh);
 	for (const each of all(".rep, .more, .pager", fresh))
 		if (part(each.id)?.outerHTML.replace(/ (tabi|open)[^>]+/g, "") === each.outerHTML) each.replaceWith(part(each.id));
-	old.replaceWith(fresh);
+	old.remove();
 	adopt(fresh);
 }
 
@@ -132,11 +131,13 @@ function refocus(goes) {
 	wrong?.closest(".menu")?.setAttribute("open", "");
 	const link = wrong ?? one(OPEN) ?? one(".rep a");
 	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
+	goes && show(link);
 	/^text/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
 }
 
 on("htmx:beforeSend", ({ target, detail }) => {
-	asked += !!detail.boosted;
+	if (!detail.boosted) return target.at = asked;
+	asked++;
 	left = target.id === "triage" && target === active().form && active();
 	if (left) enter(one(OPEN));
 });
@@ -152,17 +153,21 @@ on("htmx:xhr:loadstart", ({ target }) => {
 	desk.after(target);
 });
 
-on("htmx:beforeSwap", ({ detail }) => {
-	if (detail.serverResponse.includes('id="desk"')) Object.assign(detail, { shouldSwap: !(detail.elt.at < asked), isError: (was = 0) });
+on("htmx:beforeSwap", ({ target: { at }, detail }) => {
+	if (!detail.serverResponse.includes('id="desk"')) return;
+	Object.assign(detail, { shouldSwap: !(at < asked), isError: false });
+	news = at >= 0;
+	at ?? (was = 0);
 });
 
 on("htmx:oobBeforeSwap", ({ target, detail }) => {
 	const { firstChild } = detail.fragment;
-	if (firstChild.id) detail.shouldSwap = swap(target, firstChild);
+	if (firstChild.id) swap(target, firstChild), detail.shouldSwap = 0;
 });
 
 on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
 	if (elt.matches("input, details, label *, #check-runs")) return;
+	if (elt.at < asked) return renew();
 	const isDone = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, (was = 0)), enter(part(left.id));
 	if (verb === "post") drop(/fb_\w+|$/.exec(elt.action)[0]);
@@ -193,7 +198,7 @@ on("click", ({ target, shiftKey }) => {
 	say(words("[data-ticked]"));
 });
 on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && ((every = target.checked ?? every), say(words("#bulk p label"))));
-on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set()));
+on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set));
 
 function recall(ids = ticks()) {
 	const bulk = part("bulk");
@@ -220,7 +225,6 @@ function hold() {
 
 let line = Promise.resolve();
 
-// No release may overtake its lease.
 function lease(item, leave = "") {
 	const body = new FormData(part("bulk"));
 	body.set("leave", leave);
@@ -250,7 +254,7 @@ const NEWS = {
 		if (deeds[shown]) note("changed", deeds[shown]), say(words("#changed"));
 	},
 	bulks: (data) => (bulks = parsed(data).firstChild, progress()),
-	list: (html) => one("#desk-views :focus") || put(html),
+	list: (html) => put(html, 1),
 	own: () => document.hasFocus() || renew(),
 	gone: () => source.close(),
 };
@@ -267,5 +271,5 @@ function listen() {
 settle();
 history.replaceState({ htmx: true }, "");
 addEventListener("pagehide", () => held && lease(held, 1));
-on("visibilitychange", () => (listen(), document.hidden || ((held = 0), renew())));
+on("visibilitychange", () => (listen(), document.hidden || (held = 0, renew())));
 setInterval(() => held && !document.hidden && lease(held), 6e4);

@@ -4,7 +4,7 @@ const kept = sessionStorage;
 const { viewer } = document.body.dataset;
 if (viewer && viewer !== kept.viewer) kept.clear(), (kept.viewer = viewer);
 const key = ({ dataset }) => `draft ${dataset.draft}`;
-on("input", ({ target }) => target.dataset?.draft && keep(target));
+on("input", ({ target }) => target.dataset.draft && keep(target));
 
 function keep(field) {
 	if (field.value === field.defaultValue) delete kept[key(field)];
@@ -42,7 +42,7 @@ on("submit", (event) => {
 one(".door, [data-why], .wrong, [role=alert]") || forget(kept.sent);
 delete kept.sent;
 
-on("click", ({ target }) => forget(target.dataset?.forget));
+on("click", ({ target }) => forget(target.dataset.forget));
 
 htmx.onLoad((root) => {
 	for (const field of all("[data-draft]", root)) {

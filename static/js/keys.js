@@ -58,7 +58,7 @@ function inField({ key, target, shiftKey }) {
 	const isSent = chord ? !target.closest("a, button, summary") : target.matches(".menu input, select[data-submit], [type=radio]");
 	if (key === "Enter" && isSent && send(target)) return true;
 	const field = target.closest(TYPING);
-	if (!field) return false;
+	if (!field) return;
 	if (key === "Tab" && !shiftKey && field.value) {
 		const typed = `"${CSS.escape(field.value)}" i`;
 		const more = field.list?.querySelector(`[value^=${typed}]:not([value=${typed}])`);
@@ -70,7 +70,6 @@ function inField({ key, target, shiftKey }) {
 	return true;
 }
 
-// Not requestSubmit: htmx sends the clicked name.
 function send(target) {
 	const sender = target.closest("[data-submit]");
 	return sender && press(one(sender.dataset.submit || ".btn[data-kind=primary]", sender.form ?? sender));
@@ -166,7 +165,7 @@ const isOpen = (link) => link.closest("[aria-current]");
 
 function rove(list, by, opens) {
 	const links = list && stops(list);
-	if (!links?.[0]) return false;
+	if (!links?.[0]) return;
 	const at = links.indexOf(active());
 	const open = links.findIndex(isOpen);
 	const from = at < 0 ? open : opens && open < 0 ? at - by : at;

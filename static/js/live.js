@@ -11,7 +11,7 @@ addEventListener("scroll", follow);
 on("visibilitychange", connect);
 on("htmx:afterSettle", ({ target }) => {
 	if (!target.matches("#write, #asked")) return;
-	connect(); // it may be older
+	connect();
 	if (active() === document.body && matchMedia("(hover)").matches) enter(part("say"));
 });
 
@@ -19,8 +19,8 @@ function connect() {
 	source?.close();
 	if (document.hidden) return;
 	source = new EventSource(live + token);
-	source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, (wait = 1e3));
-	source.onerror = () => ((talk.dataset.lost = ""), source.readyState > 1 && again());
+	source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, wait = 1e3);
+	source.onerror = () => (talk.dataset.lost = "", source.readyState > 1 && again());
 	for (const name in WORK) source.addEventListener(name, hear);
 }
 
@@ -53,8 +53,8 @@ function bring(html) {
 	[...body.children].forEach(put);
 }
 
-// Not while pressed, selected or sent.
-const aside = new Map();
+// Not while in use.
+const aside = new Map;
 
 function put(fresh) {
 	const held = part(fresh.id);

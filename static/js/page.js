@@ -4,7 +4,6 @@ export const part = (id) => document.getElementById(id);
 export const on = (events, work, how) =>
 	events.split(" ").forEach((event) => document.addEventListener(event, work, how));
 
-// Root too.
 export const all = (selector, root = document) =>
 	[root, ...root.querySelectorAll(selector)].slice(!root.matches?.(selector));
 

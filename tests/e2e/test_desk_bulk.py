@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from tests.e2e.desk import complaints, empty, first_of_the_open, stored  # noqa: F401
+from tests.e2e.desk import WORDS, complaints, empty, first_of_the_open, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -117,8 +117,11 @@ def test_all_that_match_stay_meant_while_one_looks_around(empty: Heddle, visit: 
     page.keyboard.press("*")
     every = page.locator("#bulk [name=all]")
     expect(every).to_be_checked()
+    pressed = page.locator("#pager").element_handle()
     seen_again(page)
     expect(every).to_be_checked()
+    page.wait_for_timeout(300)
+    assert pressed.evaluate("node => node.isConnected"), "a mouse that was pressed on it is released on it"
     page.click("a[rel=next]")
     expect(page.locator(".rep")).to_have_count(5)
     expect(every).to_be_checked()
@@ -178,6 +181,33 @@ def test_a_press_does_not_wait_for_what_the_page_loads_by_itself(
     expect(page.locator(".rep")).to_have_count(5)
 
 
+def test_what_the_page_loads_by_itself_changes_nothing_about_a_press_on_its_way(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """The next report waits for the answer; without one the desk goes back. And what was left out is loaded again."""
+    thread_id = complaints(empty, 5)
+    visitor = visit("admin")
+    visitor.forgive("ERR_FAILED", "sendError", "afterRequest", "undefined")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 4")
+    visitor.wait_until_fetched_ahead()
+    overtaken = loads_slowly(page)
+    sent: list[Route] = []
+    page.route("**/feedback/fb_*/", lambda line: sent.append(line))
+    page.keyboard.press("e")
+    wait_until(lambda: bool(sent), page=page)
+    expect(page.locator(WORDS)).to_have_text("Complaint 3")
+    oldest = stored(empty, thread_id)[-1]["feedback_id"]
+    empty.call("admin", "POST", f"admin/feedback/{oldest}/actions", {"verb": "resolve", "arguments": {}})
+    overtaken()
+    expect(page.locator("#desk-report")).to_have_attribute("inert", "")
+    expect(page.locator(".rep")).to_have_count(4)
+    sent[0].abort()
+    expect(page.locator(WORDS)).to_have_text("Complaint 4")
+    expect(page.locator("#desk-report")).not_to_have_attribute("inert", "")
+
+
 def loads_slowly(page: Page) -> Callable[[], None]:
     """The page loads itself again. The answer is as of now, and arrives when the result is called."""
     held: list[tuple[Route, APIResponse]] = []
@@ -192,3 +222,114 @@ def loads_slowly(page: Page) -> Callable[[], None]:
 
     wait_until(lambda: bool(held), page=page)
     return arrive
+
+
+@pytest.mark.parametrize("place", ["button", "row", "tab", "pager", "tick"])
+def test_a_mouse_that_is_pressed_while_the_page_loads_itself_means_what_it_was_pressed_on(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    place: str,
+) -> None:
+    complaints(empty, 45)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 44")
+    pressed, done = {
+        "button": ("#triage [value='own me']", "#triage [value=own]"),
+        "row": (".rep:nth-child(3) a", ".rep:nth-child(3)[aria-current]"),
+        "tab": ("#desk-views a:text('Resolved')", "#desk-views a[aria-current]:has-text('Resolved')"),
+        "pager": ("a[rel=next]", "a[rel=prev]"),
+        "tick": (".rep:nth-child(2) input", ".rep:nth-child(2) input:checked"),
+    }[place]
+    if place == "tab":
+        pressed, done = "#desk-views a >> nth=0", "#desk-views a[aria-current] >> nth=0"
+    overtaken = loads_slowly(page)
+    page.locator(pressed).scroll_into_view_if_needed()
+    page.locator(pressed).hover()
+    page.mouse.down()
+    empty.call("admin", "POST", "admin/feedback/labels", {"name": f"pressed {place}"})
+    overtaken()
+    page.mouse.up()
+    expect(page.locator(done).first).to_be_visible()
+
+
+@pytest.mark.parametrize("menu", ["d", "h", "Shift+A", "v"])
+def test_a_menu_that_is_opened_while_the_page_loads_itself_stays_open(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    menu: str,
+) -> None:
+    """And what is typed into it never becomes a command."""
+    complaints(empty, 3)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 2")
+    overtaken = loads_slowly(page)
+    page.keyboard.press(menu)
+    expect(page.locator(".menu[open]")).to_be_visible()
+    if menu == "d":
+        page.keyboard.type("Compl")
+    overtaken()
+    expect(page.locator(".menu[open]")).to_be_visible()
+    if menu == "d":
+        page.keyboard.type("aint")
+        expect(page.locator("#duplicate-of")).to_have_value("Complaint")
+        expect(page.locator("#duplicate-of")).to_be_focused()
+
+
+def test_what_was_in_use_is_loaded_again_when_it_is_free(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 3)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 2")
+    page.keyboard.press("v")
+    expect(page.locator("#desk-views .menu[open]")).to_be_visible()
+    newest = stored(empty, thread_id)[0]["feedback_id"]
+    empty.call("admin", "POST", f"admin/feedback/{newest}/actions", {"verb": "own", "arguments": {"owner": "me"}})
+    seen_again(page)
+    page.wait_for_timeout(300)
+    expect(page.locator("#desk-views .menu[open]")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(page.locator("#desk-views a[href='?q=is%3Aunclaimed'] .count").first).to_have_text("2")
+
+
+def test_a_label_that_is_typed_on_the_phone_stays_when_one_comes_back(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    complaints(empty, 3)
+    page = visit("admin", viewport={"width": 390, "height": 844}).page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep a").first.click()
+    page.locator("#dock summary", has_text="Label").click()
+    page.locator("#dock-label").fill("important label")
+    seen_again(page)
+    page.wait_for_timeout(300)
+    expect(page.locator("#dock-label")).to_have_value("important label")
+    expect(page.locator("#dock-label")).to_be_focused()
+
+
+def test_the_row_that_is_open_after_the_last_one_was_resolved_is_in_sight(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    complaints(empty, 19)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep a").last.click()
+    expect(page.locator(WORDS)).to_have_text("Complaint 0")
+    page.wait_for_timeout(500)
+    page.keyboard.press("e")
+    expect(page.locator("#said")).to_contain_text("Resolved “Complaint 0”")
+    expect(page.locator(".rep")).to_have_count(18)
+    expect(page.locator(".rep[aria-current]")).to_be_in_viewport(ratio=0.9)
+    page.locator(".rep a").nth(14).click()
+    page.wait_for_timeout(500)
+    before = scrolled(page)
+    page.keyboard.press("e")
+    expect(page.locator(".rep")).to_have_count(17)
+    assert before > 100 and abs(scrolled(page) - before) < 100, "the list stays where it is"
+    page.click("#desk-views a >> nth=0")
+    expect(page.locator(".rep").first).to_be_in_viewport(ratio=0.9)
+
+
+def scrolled(page: Page) -> int:
+    return int(page.evaluate("document.querySelector('.desk-list > div').scrollTop"))
