@@ -45,7 +45,7 @@ def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict
     """Possible originals of a report for the typed text, without one similar reports; `lack` explains an empty list."""
     report, typed = triage.report_for(actor, feedback_id), _spaced(typed)
     if not typed:
-        return _choices("", [near for near in near(actor, report, {}) if near.is_of_org])
+        return _choices("", [each for each in near(actor, report, {}) if each.is_of_org])
     try:
         return _choices(typed, _found(originals.found(actor, report, typed, tz=tz)))
     except InvalidRequest as problem:
