@@ -24,6 +24,8 @@ FARTHEST = timedelta(days=365)
 """How far ahead the last day lies that is offered for snoozing."""
 _MORNING = time(9)
 """When a report comes back that is snoozed until another day, in the viewer's time zone."""
+_UNCHANGED = {"note": "note", "note_next": "note", "outcome": "outcome", "own": "owner", "reply": "reply"}
+"""What a button has not changed if it did nothing."""
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 
 
@@ -125,13 +127,13 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
     """Messages about input without effect: labels that the report already had, an unchanged note, a typed reply
     or comment that was not sent.
     """
-    verb, said = _pressed(form)[0], []
+    (verb, choice), said = _pressed(form), []
     if action is None and verb in ("", "label") and (names := _names(form)):
         said.append(f"Already labelled {isolated(', '.join(names))}.")
-    elif action is None and verb in ("note", "note_next"):
-        said.append("The note has not changed.")
-    elif action is None and verb == "outcome":
-        said.append("The outcome has not changed.")
+    elif action is None and verb == "unlabel":
+        said.append(f"It is not labelled {isolated(choice)} any more.")
+    elif action is None and verb in _UNCHANGED:
+        said.append(f"The {_UNCHANGED[verb]} has not changed.")
     elif verb not in ("", "label") and goes_on(form) and (names := _names(form)):
         said.append(f"The label you typed was not added: {isolated(', '.join(names))}.")
     if goes_on(form) and (typed := _text(form, "public_reply")):

@@ -135,8 +135,8 @@ function refocus(goes) {
 	/^text/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
 }
 
-on("htmx:beforeSend", ({ target, detail }) => {
-	if (!detail.boosted) return target.at = asked;
+on("htmx:beforeSend", ({ target }) => {
+	if (target.id === "renew") return target.at = asked;
 	asked++;
 	left = target.id === "triage" && target === active().form && active();
 	if (left) enter(one(OPEN));

@@ -993,3 +993,13 @@ def test_what_somebody_did_to_a_row_is_told_in_one_line(browser_of: Browser, who
     pk = TriageChange.objects.get().pk
     told = desk_live._changed(second_admin().actor, [pk], UTC)[report.feedback_id]
     assert "\n" not in told and len(told) <= 160 and told.startswith("Admin set the note: line 0 line 1")
+
+
+def test_what_was_done_in_another_window_already_is_no_lost_press(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    do(who.admin, report, "label", add=["mail"])
+    page = opened(client, report)
+    assert told(then(client, press(client, page, "own me"))) == ["Claimed “report 0”"]
+    assert told(then(client, press(client, page, "own me"))) == ["The owner has not changed."]
+    assert told(then(client, press(client, page, "unlabel mail"))) == ["Removed mail from “report 0”"]
+    assert told(then(client, press(client, page, "unlabel mail"))) == ["It is not labelled mail any more."]
