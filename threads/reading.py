@@ -138,11 +138,14 @@ def _woven(found: list[Row], parts: list[Row]) -> list[MessageSnapshot]:
 
 def _reset_for(sender_id: int, found: list[Row], since: int, reset: int | None) -> int | None:
     """The index from which a client has to drop messages: `reset`, or the first new one if it may hold copies of what
-    its user sent since its token (spec 4.6 item 9). It appended each to whatever it held.
+    its user sent since its token (spec 4.6 item 9). It appended each to whatever it held: a copy may stand before a
+    rewound answer that its message stands behind.
     """
     newer = [(idx, echo) for idx, *_, first, echo, _ in found if first > since]
-    has_copies = any(echo == sender_id and (reset is None or idx < reset) for idx, echo in newer)
-    return newer[0][0] if has_copies else reset
+    if any(echo == sender_id for _, echo in newer):
+        begin: int = newer[0][0]
+        return begin if reset is None else min(begin, reset)
+    return reset
 
 
 def _content(rows: list[Row]) -> dict[int, list[BlockDict]]:

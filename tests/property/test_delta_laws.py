@@ -114,6 +114,24 @@ def test_rolling_deltas_from_any_token_rebuild_exactly_the_record_B86(who, data,
 
 
 @pytest.mark.django_db
+def test_a_copy_of_ones_own_that_stands_before_a_rewound_answer_is_dropped_too_B51(who):
+    world = World.begun(who)
+    world.claim()
+    sender = Reader(who.alice, record_of(who.alice, world.thread))
+    world.write("One. ")
+    world.answer("", [ToolCall(name="nowhere", arguments={}, verbatim="")])
+    world.execute()
+    world.write("Two. ")
+    world.die()
+    world.claim()
+    world.die()
+    world.cancel()
+    world.send("a", sender, is_behind=True)
+    sender.poll(world.thread)
+    assert shown(sender.local) == shown(record_of(who.alice, world.thread))
+
+
+@pytest.mark.django_db
 @law
 @given(data=st.data(), length=lengths)
 def test_an_old_token_gives_the_same_content_or_more_unless_it_is_reset_B85(who, data, length):
