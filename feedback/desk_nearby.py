@@ -1,6 +1,7 @@
 """Reports that are offered beside one: those like it, and possible originals of it or of ticked reports."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,29 +17,16 @@ from feedback.wire_finding import SimilarReportOut
 
 def near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
     """Those like a report; `query` is the address of the list that their links keep."""
-    org_id = report.org.org_id
-    found = similar.similar_to(actor, report)
-    answers = _answers(found)
+    org_id, found = report.org.org_id, similar.similar_to(actor, report)
     return [
-        Near(
-            feedback_id=each.feedback_id,
-            sentiment=each.sentiment,
-            words=each.notes or "",
-            answer=answers.get(each.feedback_id, ""),
-            reasons=each.reasons,
-            created=each.created,
+        replace(
+            shown,
             href=href({**query, "item": each.feedback_id}),
-            resolved=each.resolved,
             is_alike=each.is_alike,
             is_of_org=each.org_id == org_id,
         )
-        for each in found
+        for each, shown in zip(found, _shown((each, each.reasons) for each in found), strict=True)
     ]
-
-
-def _answers(reports: Iterable[UserFeedback | SimilarReportOut]) -> dict[str, str]:
-    """How the rated answers of those without notes begin."""
-    return quoting.answer_openings([each.feedback_id for each in reports if not each.notes])
 
 
 def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict[str, Any]:
@@ -83,18 +71,23 @@ def _choices(typed: str, shown: Sequence[Near] = (), *, lack: str = "") -> dict[
 
 
 def _found(found: Iterable[tuple[UserFeedback, str]]) -> list[Near]:
+    return _shown((each, tuple(filter(None, (place, each.thread.title or "Untitled")))) for each, place in found)
+
+
+def _shown(found: Iterable[tuple[UserFeedback | SimilarReportOut, tuple[str, ...]]]) -> list[Near]:
+    """Reports, each with why it is offered; those without notes with how the rated answer begins."""
     found = list(found)
-    answers = _answers(each for each, _ in found)
+    answers = quoting.answer_openings([each.feedback_id for each, _ in found if not each.notes])
     return [
         Near(
             feedback_id=each.feedback_id,
             sentiment=each.sentiment,
             words=each.notes or "",
             answer=answers.get(each.feedback_id, ""),
-            reasons=tuple(filter(None, (place, each.thread.title or "Untitled"))),
+            reasons=reasons,
             created=each.created,
             href="",
             resolved=each.resolved,
         )
-        for each, place in found
+        for each, reasons in found
     ]
