@@ -97,9 +97,13 @@ def _turn(item: pytest.Item) -> int:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings_parallel_suffix(request: pytest.FixtureRequest) -> None:
-    """SQLite's tests run in memory. By itself pytest-django knows that of Django's own engine only."""
-    if connection.vendor != "sqlite":
+def django_db_modify_db_settings_parallel_suffix(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """SQLite's tests run on a file, as its users do: in memory a reader would meet tables locked by another thread."""
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "heddle.sqlite3")
+    else:
         request.getfixturevalue("django_db_modify_db_settings_xdist_suffix")
 
 

@@ -89,7 +89,6 @@ def test_a_repeated_request_is_one_comment(admin, bea, path):
     assert Comment.objects.count() == 5
 
 
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="threads cannot share the tests' database in memory")
 @pytest.mark.django_db(transaction=True)
 def test_repeated_requests_at_the_same_moment_are_one_comment(who, report):
     def add():
@@ -348,7 +347,6 @@ def test_a_change_while_the_report_is_indexed_is_indexed_too(admin, who, report,
     assert ids_of(admin, "truncation") == ([report] if change == "edit" else [])
 
 
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="threads cannot share the tests' database in memory")
 @pytest.mark.django_db(transaction=True)
 def test_a_retraction_and_a_change_at_the_same_moment(api, admin, bea, who, report, path):
     """One waits for the other: none of them fails, and nothing stays."""

@@ -10,10 +10,7 @@ from catalogue.models import Call, Tool, ToolVersion, WorldFixture
 from tests import people
 from tests.conftest import Api, data_of
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(connection.vendor == "sqlite", reason="threads cannot share the tests' database in memory"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def together(*acts: Callable[[], object]) -> list[object]:

@@ -37,7 +37,6 @@ def in_another_connection(work):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="one database in memory is one connection: see the next test")
 def test_reads_in_a_snapshot_see_one_state_whatever_others_write_B87():
     Org.objects.create(slug="one", name="One")
     with snapshot():
