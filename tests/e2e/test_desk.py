@@ -808,6 +808,7 @@ def test_an_outcome_and_a_reply_by_keys(empty: Heddle, visit: Callable[..., Visi
     expect(page.locator("#triage [name=outcome]")).to_be_focused()
     page.keyboard.press("f")  # as in any list of choices: the one that begins with it
     page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_contain_text("Resolved “Complaint 1”")  # the next one is shown before
     shows(page, "Complaint 0")
     record = empty.call("admin", "GET", f"admin/feedback/{stored(empty, thread_id)[0]['feedback_id']}/triage")
     assert (record["outcome"], record["public_reply"]) == ("fixed", "It is mended.")

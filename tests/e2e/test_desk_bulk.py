@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from tests.e2e.desk import WORDS, complaints, empty, first_of_the_open, stored  # noqa: F401
+from tests.e2e.desk import WORDS, complaints, empty, first_of_the_open, shows, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -107,6 +107,25 @@ def test_a_refused_duplicate_is_seen_on_the_phone(empty: Heddle, visit: Callable
     page.locator("#triage [value=duplicate] >> visible=true").click()
     expect(page.locator("#duplicate-wrong")).to_be_visible()
     expect(page.locator("#duplicate-of")).to_be_focused()
+
+
+def test_on_the_phone_a_pane_waits_for_the_report_that_was_tapped(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Until its answer is there the panes lead to the report before, or to none."""
+    complaints(empty, 4)
+    page = visit("admin", viewport={"width": 390, "height": 844}).page
+    page.goto("/feedback/?q=is:open")
+    slow: list[Route] = []
+    page.route("**/feedback/?*item=*", lambda line: line.continue_() if slow else slow.append(line))
+    page.locator(".rep a").nth(2).click()
+    wait_until(lambda: bool(slow), page=page)
+    box = page.locator("#desk-tabs [data-pane=report]").bounding_box()
+    assert box
+    page.mouse.click(box["x"] + 9, box["y"] + 9)
+    slow[0].continue_()
+    shows(page, "Complaint 1")
+    page.locator("#desk-tabs [data-pane=report]").click()
+    expect(page.locator("#desk-report")).to_be_visible()
+    shows(page, "Complaint 1")
 
 
 def test_all_that_match_stay_meant_while_one_looks_around(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
