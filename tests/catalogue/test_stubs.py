@@ -245,3 +245,19 @@ def test_a_stub_is_a_tool_like_any_other(api):
     assert (answer.status_code, answer.json()["details"]["reason"]) == (400, "unsupported_dialect")
     for options in ({"style": "odd"}, {"x": 1}, {"source": "def g(): ..."}):
         assert alice.post("/v1/catalogue/tools/import", {**sent, "options": options}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"dialect": "openai", "tools": []},
+        {"dialect": "openai", "tool": {"type": "function"}},
+        {"dialect": "convilyn", "manifest": {"tools": []}},
+    ],
+)
+def test_another_dialect_has_no_options(api, body):
+    """An option that is not read is not accepted."""
+    answer = api("alice").post("/v1/catalogue/tools/import", {"server": "srv", **body, "options": {"style": "rdk"}})
+    said = answer.json()
+    assert (answer.status_code, said["details"]["reason"]) == (400, "invalid_request")
+    assert said["error"]["message"].startswith("/options/style: only the dialect python has options")
