@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.api import OrgEndpoint
-from catalogue import browsing, dialects, importing, naming, servers, tools
+from catalogue import browsing, dialects, importing, manifests, naming, servers, tools
 from catalogue.models import Tool, ToolServer
 from catalogue.tools import Filters
 from catalogue.wire_tools import (
@@ -195,4 +195,4 @@ class Manifest(ServerEndpoint):
         summary="Export a server as a manifest (C19)",
     )
     def get(self, request: Request, server: str) -> HttpResponse:
-        return record(servers.manifest(self.server(), self.query("dialect") or "convilyn"))
+        return record(manifests.manifest(self.server(), self.query("dialect") or "convilyn"))

@@ -12,6 +12,7 @@ from catalogue import tools, usage
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.tools import Filters
 from catalogue.usage import Counts
+from core import paging
 from core.errors import InvalidRequest
 
 MAX_SERVERS = 40
@@ -105,7 +106,7 @@ def _shelved(tool: Tool, version: ToolVersion, counts: Counts) -> Shelved:
 
 def server_lines(org_id: int) -> list[ServerLine]:
     """The first forty servers visible to an org, by name."""
-    rows = ToolServer.objects.visible_in(org_id).annotate(count=Count("tools"), place=tools.Bytewise("folded"))
+    rows = ToolServer.objects.visible_in(org_id).annotate(count=Count("tools"), place=paging.Bytewise("folded"))
     return [ServerLine(*row) for row in rows.order_by("place").values_list("name", "count")[:MAX_SERVERS]]
 
 
@@ -119,7 +120,7 @@ def names(org_id: int, servers: Sequence[str] | None = None) -> list[str]:
 
 def neighbours(tool: Tool) -> list[tuple[str, str, bool]]:
     """Qualified name, name and visibility of the first hundred tools on the same server."""
-    rows = Tool.objects.filter(server=tool.server).annotate(place=tools.Bytewise("name")).order_by("place")
+    rows = Tool.objects.filter(server=tool.server).annotate(place=paging.Bytewise("name")).order_by("place")
     return list(rows.values_list("qualified_name", "name", "visible")[:MAX_NEIGHBOURS])
 
 

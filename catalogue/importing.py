@@ -175,7 +175,9 @@ def _values(dialect: Dialect, body: ImportIn) -> tuple[Batch, list[Any]]:
     if "source" in body.options:
         raise ToolProblem("invalid_request", "/options/source", "is no option; style is the only one")
     if body.options and body.source is None:
-        raise ToolProblem("invalid_request", f"/options/{min(body.options)}"[:80], "only the dialect python has options")
+        raise ToolProblem(
+            "invalid_request", f"/options/{min(body.options)}"[:80], "only the dialect python has options"
+        )
     if body.manifest is None:
         single = {"source": body.source, **body.options} if body.source is not None else body.tool
         return Batch(dialect, []), body.tools if body.tools is not None else [single]

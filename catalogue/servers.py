@@ -1,14 +1,11 @@
-"""Tool servers (C13, C18, C19)."""
+"""Tool servers (C13, C18)."""
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
-from catalogue import dialects, naming, tools
-from catalogue.dialects import convilyn
-from catalogue.importing import refused
-from catalogue.models import Tool, ToolServer
-from catalogue.record import ToolProblem
-from catalogue.wire_tools import ManifestOut, ServerOut, ServerPageOut, ServerPatch
+from catalogue import naming
+from catalogue.models import ToolServer
+from catalogue.wire_tools import ServerOut, ServerPageOut, ServerPatch
 from core import paging
 from core.actor import Actor
 from core.db import held
@@ -41,7 +38,7 @@ def server_out(server: ToolServer) -> ServerOut:
 
 def listed(org_id: int, *, limit: int, page_token: str | None) -> ServerPageOut:
     """A page of servers by name, with their numbers of tools."""
-    rows = _counted(org_id).annotate(place=tools.Bytewise("folded"))
+    rows = _counted(org_id).annotate(place=paging.Bytewise("folded"))
     found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token, by="place", ascending=True)
     return ServerPageOut(items=[server_out(server) for server in found], next_token=next_token)
 
@@ -64,24 +61,6 @@ def patch(actor: Actor, server: ToolServer, body: ServerPatch) -> ServerOut:
         row.changed_by(actor.user_id)
         row.save(update_fields=[*body.changes(), "modified", "modified_by"])
     return server_out(server_for(server.org_id, server.name))
-
-
-def manifest(server: ToolServer, dialect: str) -> ManifestOut:
-    """A server with all its tools, including hidden ones, as a manifest (C19)."""
-    try:
-        chosen = dialects.dialect_named(dialect, written=True)
-        if chosen.name != convilyn.NAME:
-            raise ToolProblem("unsupported_dialect", "", f"dialect: only {convilyn.NAME} has manifests")
-    except ToolProblem as problem:
-        raise refused(problem) from None
-    described = {key: getattr(server, key) for key in ("name", "description", "version", "capabilities")}
-    rows = list(Tool.objects.filter(server=server).select_related("server").order_by("pk"))
-    written, losses = [], []
-    for tool, version in tools.with_versions(rows):
-        exported = dialects.write(chosen, tools.stored(tool, version))
-        written.append(exported.tool)
-        losses += [loss.model_copy(update={"path": f"/{tool.name}{loss.path}"}) for loss in exported.losses]
-    return ManifestOut(dialect=chosen.name, manifest=convilyn.write_manifest(described, written), losses=losses)
 
 
 def _counted(org_id: int) -> QuerySet[ToolServer]:

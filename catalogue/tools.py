@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import CharField, F, Func, Q, QuerySet, Value
+from django.db.models import CharField, F, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
 from django.db.models.lookups import Exact, GreaterThan
 
@@ -35,18 +35,6 @@ Row = tuple[Tool, ToolVersion]
 
 _PLACES = paging.Places("tools", (str,))
 _VERSION_PLACES = paging.Places("tool versions")
-
-
-class Bytewise(Func):
-    """Text in byte order, as in Python, regardless of the database's collation."""
-
-    arity = 1
-    template = "%(expressions)s"
-    output_field = CharField()
-
-    def as_postgresql(self, compiler: Any, connection: Any) -> Any:
-        """PostgreSQL sorts by its collation unless told otherwise."""
-        return self.as_sql(compiler, connection, template='%(expressions)s COLLATE "C"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +241,7 @@ def _page(org_id: int, filters: Filters, limit: int, page_token: str | None) -> 
 
 def keys(org_id: int, filters: Filters, limit: int, page_token: str | None) -> tuple[list[int], str | None]:
     """The row ids of a page by qualified name, and the token of the next page."""
-    order = Bytewise("qualified_name")
+    order = paging.Bytewise("qualified_name")
     names = _narrowed(Tool.objects.visible_in(org_id), filters).annotate(place=order)
     if page_token:
         names = names.filter(place__gt=_PLACES.place(page_token)[0])

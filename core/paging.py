@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db.models import Model, QuerySet
+from django.db.models import CharField, Func, Model, QuerySet
 from django.http import QueryDict
 
 from core.errors import InvalidRequest
@@ -35,6 +35,18 @@ def next_url(query: QueryDict, token: str | None, **more: str) -> str:
     for name, value in {"after": token, **more}.items():
         onward[name] = value  # `update` would append
     return f"?{onward.urlencode()}"
+
+
+class Bytewise(Func):
+    """Text in byte order, as in Python, regardless of the database's collation: a cursor of text compares by it."""
+
+    arity = 1
+    template = "%(expressions)s"
+    output_field = CharField()
+
+    def as_postgresql(self, compiler: Any, connection: Any) -> Any:
+        """PostgreSQL sorts by its collation unless told otherwise."""
+        return self.as_sql(compiler, connection, template='%(expressions)s COLLATE "C"')
 
 
 @dataclass(frozen=True, slots=True)

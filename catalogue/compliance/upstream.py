@@ -5,7 +5,7 @@ As there, a tool that returns a failure passes the invocation; only one that rai
 
 from pydantic import BaseModel, ValidationError
 
-from catalogue import servers
+from catalogue import manifests
 from catalogue.compliance.subject import Invoked, Report, Subject
 from catalogue.dialects import convilyn
 from core.errors import InvalidRequest
@@ -71,7 +71,7 @@ class _Manifest(BaseModel):
 
 def _manifest_synth(subject: Subject, report: Report) -> None:
     try:
-        manifest = servers.manifest(subject.server, convilyn.NAME).manifest
+        manifest = manifests.manifest(subject.server, convilyn.NAME).manifest
         loaded = _Manifest.model_validate(manifest)
     except (InvalidRequest, ValidationError) as problem:
         report.add(False, "manifest_synth", f"Manifest synth failed: {problem}")

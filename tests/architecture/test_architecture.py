@@ -6,8 +6,10 @@ import re
 import shutil
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 from django.apps import apps
 from django.core.management import call_command
@@ -60,6 +62,14 @@ def test_imports_run_one_way():
     report = use_cases.create_report(options, cache_dir=None)
     assert report.contains_failures is False
     assert report.kept_count >= 3
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    """Between single modules; packages of one app may use each other."""
+    graph = grimp.build_graph(*APPS, cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(imports) > 300
+    TopologicalSorter(imports).prepare()  # raises CycleError, with the cycle
 
 
 def test_nothing_is_imported_inside_of_functions_but_slow_libraries_and_what_loads_them():
