@@ -32,7 +32,7 @@ function progress() {
 }
 
 const IN_USE = ":active, .menu[open], :focus:not(.rep *)";
-const later = () => (due ||= setTimeout(() => (due = 0, one(IN_USE, desk) ? later() : renew()), 2e3));
+const later = () => due ||= setTimeout(() => (due = 0, one(IN_USE, desk) ? later() : renew()), 2e3);
 const renew = () => htmx.ajax("GET", location.href, { source: "#renew" });
 
 function mark(item) {
@@ -169,9 +169,9 @@ on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted 
 	if (elt.matches("input, details, label *, #check-runs")) return;
 	if (elt.at < asked) return renew();
 	const isDone = (xhr.status || 500) < 400;
-	if (was && elt.id === "sent") turn(...was, (was = 0)), enter(part(left.id));
+	if (was && elt.id === "sent") turn(...was, was = 0), enter(part(left.id));
 	if (verb === "post") drop(/fb_\w+|$/.exec(elt.action)[0]);
-	if (isDone && elt.id === "bulk") (every = 0), recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
+	if (isDone && elt.id === "bulk") every = 0, recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	settle();
 	refocus(isDone && boosted && !one("[data-typing]:focus"));
 	isDone || (left?.isConnected && enter(left));
@@ -197,7 +197,7 @@ on("click", ({ target, shiftKey }) => {
 	recall(ids);
 	say(words("[data-ticked]"));
 });
-on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && ((every = target.checked ?? every), say(words("#bulk p label"))));
+on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && (every = target.checked ?? every, say(words("#bulk p label"))));
 on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set));
 
 function recall(ids = ticks()) {

@@ -2,7 +2,7 @@ import { active, all, enter, on, one } from "./page.js";
 
 const kept = sessionStorage;
 const { viewer } = document.body.dataset;
-if (viewer && viewer !== kept.viewer) kept.clear(), (kept.viewer = viewer);
+if (viewer && viewer !== kept.viewer) kept.clear(), kept.viewer = viewer;
 const key = ({ dataset }) => `draft ${dataset.draft}`;
 on("input", ({ target }) => target.dataset.draft && keep(target));
 
@@ -36,7 +36,7 @@ on("submit", (event) => {
 	const form = event.target;
 	if (event.defaultPrevented) return;
 	if (form.sent) return event.preventDefault();
-	form.sent = setTimeout(() => (form.sent = 0), 5e3);
+	form.sent = setTimeout(() => form.sent = 0, 5e3);
 	kept.sent = sent(form, event.submitter).map(key);
 });
 one(".door, [data-why], .wrong, [role=alert]") || forget(kept.sent);

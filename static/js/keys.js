@@ -4,7 +4,7 @@ const TYPING = "input:not([type=checkbox]), textarea, select";
 const OVERLAYS = ":popover-open, .menu[open]";
 let went = 0, chord;
 
-on("keydown", (event) => event.isComposing || event.defaultPrevented || (isUsed(event) && event.preventDefault()));
+on("keydown", (event) => event.isComposing || event.defaultPrevented || isUsed(event) && event.preventDefault());
 
 function isUsed(event) {
 	const { key, target } = event;
@@ -65,7 +65,7 @@ function inField({ key, target, shiftKey }) {
 		return more && (field.select(), insert(more.value));
 	}
 	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
-	if (key !== "Escape") return false;
+	if (key !== "Escape") return;
 	if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) field.blur(), enter(one(".rep[aria-current] a"));
 	return true;
 }
@@ -83,16 +83,16 @@ on("click", (event) => {
 	if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
 });
 
-on("click focusin", ({ target }) => all(".menu[open]").forEach((menu) => (menu.open = menu.contains(target))), true);
+on("click focusin", ({ target }) => all(".menu[open]").forEach((menu) => menu.open = menu.contains(target)), true);
 
 function closeMenus() {
 	const menu = one(".menu[open]");
-	if (menu) (menu.open = false), one("summary", menu).focus();
+	if (menu) menu.open = false, one("summary", menu).focus();
 	return menu;
 }
 
 const OWN = {
-	g: () => (went = Date.now()),
+	g: () => went = Date.now(),
 	j: () => move(1),
 	k: () => move(-1),
 	o: open,
@@ -117,7 +117,7 @@ export function use(key) {
 	const menu = found?.matches("summary") && found.parentElement;
 	if (!menu && !found?.matches(TYPING)) return press(found);
 	if (!found.checkVisibility()) return press(one(`#desk-tabs :not([aria-current])[data-pane=${found.closest("#desk-report") ? "report" : "list"}]`)) && queue.unshift(key);
-	if (menu) (menu.open = true), begin(menu);
+	if (menu) menu.open = true, begin(menu);
 	else found.focus(), show(found), found.setSelectionRange?.(1e6, 1e6);
 	return true;
 }
@@ -136,7 +136,7 @@ function atTurn(key) {
 	const act = `.msg-end [data-act="${key}"]`;
 	const ended = all(`${TURN} ${act}`).findLast(inView);
 	const turn = [active(), ended, reached(act)].map((each) => each?.closest(TURN)).find(inView);
-	return press(turn?.querySelector(act)) || (reached() && say("Not on this turn."));
+	return press(turn?.querySelector(act)) || reached() && say("Not on this turn.");
 }
 
 function tick(key, shiftKey) {
@@ -151,7 +151,7 @@ function free() {
 	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "The rest is claimed.");
 }
 
-const tell = (words) => say((one("#told").textContent = words || "No more reports."));
+const tell = (words) => say(one("#told").textContent = words || "No more reports.");
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
@@ -215,9 +215,9 @@ let leapt;
 
 function leap(kind) {
 	const found = all(`#talk :is(${kind})`);
-	if (!found[0]) return false;
+	if (!found[0]) return;
 	const at = found.indexOf(found.includes(leapt) ? leapt : active().closest(kind));
-	leapt = (at < 0 && found.find(below)) || found[(at + 1) % found.length];
+	leapt = at < 0 && found.find(below) || found[(at + 1) % found.length];
 	arrive(leapt);
 	say(`${found.indexOf(leapt) + 1} of ${found.length}`);
 	return true;

@@ -42,7 +42,7 @@ function hear({ type, data, lastEventId }) {
 
 function follow() {
 	const left = talk.getBoundingClientRect().bottom - innerHeight;
-	follows = !active().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || (follows && scrollY >= seen));
+	follows = !active().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || follows && scrollY >= seen);
 	seen = scrollY;
 	if (follows) delete talk.dataset.below;
 }
@@ -60,7 +60,7 @@ function put(fresh) {
 	const held = part(fresh.id);
 	aside.delete(fresh.id);
 	const chosen = getSelection();
-	const waits = held && ((!chosen.isCollapsed && chosen.containsNode(held, true)) || all(".htmx-request, :active", held)[0]);
+	const waits = held && (!chosen.isCollapsed && chosen.containsNode(held, true) || all(".htmx-request, :active", held)[0]);
 	if (waits) aside.set(fresh.id, fresh);
 	else (fresh.dataset.index ? place : exchange)(fresh, held);
 }
@@ -87,12 +87,12 @@ function exchange(fresh, held) {
 	replace(held, fresh);
 }
 
-const telling = (node) => (node.telling ??= node.outerHTML);
+const telling = (node) => node.telling ??= node.outerHTML;
 
 function tells(held, fresh) {
 	const ids = (form) => all("textarea", form).map(({ id }) => id).join();
 	return all("textarea", held).some((each) => each.value && !namesake(each, fresh)) ||
-		(one(".wrong, [role=alert]", held) && ids(held) === ids(fresh));
+		one(".wrong, [role=alert]", held) && ids(held) === ids(fresh);
 }
 
 function replace(held, fresh) {
@@ -107,6 +107,7 @@ function replace(held, fresh) {
 }
 
 function keep(held, fresh) {
+	fresh.append(...all(":scope > .failed", held));
 	for (const details of all("details[open][id]", held)) {
 		const twin = namesake(details, fresh);
 		if (!twin) continue;
@@ -115,7 +116,7 @@ function keep(held, fresh) {
 	}
 	for (const typed of all("[id^=form-]:has(*), textarea[id], input[id]", held)) {
 		const twin = namesake(typed, fresh);
-		if (twin) (typed.placeholder = twin.placeholder), twin.replaceWith(typed);
+		if (twin) typed.placeholder = twin.placeholder, twin.replaceWith(typed);
 	}
 }
 

@@ -81,6 +81,27 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
     expect(page.locator("#say")).to_have_value("")
 
 
+def test_a_failure_stays_told_when_the_form_that_failed_is_renewed(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """The answer ends meanwhile: the form may send now, and still says what became of what it sent before."""
+    thread_id = heddle.start("alice", "[[sleep 2]] Soon over.", wait=False)
+    visitor = visit("alice")
+    visitor.forgive("status of 502", "Error Code 502")
+    page = visitor.page
+    page.goto(f"/threads/{thread_id}/")
+    page.fill("#say", TEXT)
+    page.route(
+        "**/cancel/", lambda sent: sent.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>")
+    )
+    page.click("#cancel")
+    expect(page.locator("#write .failed")).to_contain_text("The server answered 502.")
+    expect(page.locator("#send")).to_be_enabled()
+    expect(page.locator("#write .failed")).to_contain_text("The server answered 502.")
+    page.unroute("**/cancel/")
+    page.press("#say", "Control+Enter")
+    expect(page.locator("#m2")).to_contain_text(TEXT)
+    expect(page.locator(".failed")).to_have_count(0)
+
+
 def test_what_a_server_says_of_its_failure_is_told_with_its_request_id(
     heddle: Heddle, visit: Callable[..., Visit]
 ) -> None:
