@@ -102,6 +102,13 @@ class DescribedSchema(GenerateJsonSchema):
         found = super().typed_dict_schema(schema)
         return _described(schema["cls"], found) if "cls" in schema else found
 
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        """`anyOf` where a function finds the member: a value may fit several, and `oneOf` would refuse it."""
+        found = super().tagged_union_schema(schema)
+        if callable(schema["discriminator"]):
+            found["anyOf"] = found.pop("oneOf")
+        return found
+
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         return _described(schema["cls"], super().dataclass_schema(schema))
 

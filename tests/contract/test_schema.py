@@ -10,6 +10,7 @@ import schemathesis
 from django.core.wsgi import get_wsgi_application
 from django.test import Client
 from hypothesis import HealthCheck, settings
+from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
@@ -17,6 +18,7 @@ from config import docs
 from core.openapi import DescribedSchema
 from tests import people
 from threads.goals import REGISTRY
+from threads.wire import MessageIn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SCHEMA = schemathesis.openapi.from_dict(json.loads(json.dumps(docs.generated(), default=str)))
@@ -141,6 +143,16 @@ def test_closed_inputs_are_told() -> None:
     assert goals["required"] == ["goal_type"] and goals["properties"]["goal_type"]["enum"] == [*REGISTRY]
     conversations = schemas["ConversationsIn"]["properties"]["conversations"]["items"]
     assert [each["required"] for each in conversations["anyOf"]] == [["id", "messages"], ["resourceSpans"]]
+
+
+def test_a_block_without_its_content_type_fits_as_it_is_taken() -> None:
+    """A tool result has all that a tool use needs (spec 3.3)."""
+    records = docs.generated()["components"]
+    blocks = records["schemas"]["MessageIn"]["properties"]["content"]["items"]
+    result = {"tool_name": "t", "tool_use_id": "u", "runtime_ms": 1, "status": "success"}
+    MessageIn.model_validate({"role": "assistant", "content": [result]})
+    whole = Draft202012Validator({**blocks, "components": records})
+    assert whole.is_valid(result) and not whole.is_valid({"tool_name": "t"})
 
 
 def test_headers_that_a_route_reads_are_told() -> None:
