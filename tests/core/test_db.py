@@ -47,36 +47,16 @@ def test_reads_in_a_snapshot_see_one_state_whatever_others_write_B87():
 
 
 @pytest.fixture
-def two_on_a_file(db, tmp_path, monkeypatch):
-    """Two connections to one SQLite file with the product's options, the first in the place of this process's own."""
+def on_a_file(db, tmp_path, monkeypatch):
+    """A connection to a SQLite file with the product's options, in the place of this process's own."""
     options = {"transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL"}
     settings = {**connections.databases["default"], "NAME": str(tmp_path / "db.sqlite3"), "OPTIONS": options}
-    reader, writer = (sqlite.DatabaseWrapper(settings, alias) for alias in ("reader", "writer"))
-    monkeypatch.setattr("core.db.this_connection", lambda: reader)
-    with writer.cursor() as cursor:
-        cursor.execute("CREATE TABLE said (word TEXT)")
-    yield reader, writer
-    for each in (reader, writer):
-        each.close()
-
-
-def test_on_a_sqlite_file_too_and_without_keeping_a_writer_waiting_B87(two_on_a_file):
-    reader, writer = two_on_a_file
-
-    def count():
-        with reader.cursor() as cursor:
-            return cursor.execute("SELECT count(*) FROM said").fetchone()[0]
-
-    def write():
-        with writer.cursor() as cursor:
-            cursor.execute("INSERT INTO said VALUES ('x')")
-
-    write()
-    with snapshot():
-        assert count() == 1
-        write()
-        assert count() == 1
-    assert count() == 2
+    made = sqlite.DatabaseWrapper(settings, "reader")
+    monkeypatch.setattr("core.db.this_connection", lambda: made)
+    with made.cursor() as cursor:
+        cursor.execute("CREATE TABLE kept (word TEXT NOT NULL)")
+    yield made
+    made.close()
 
 
 def end_as_sqlite_does(reader):
@@ -91,15 +71,12 @@ def close_and_fail(reader):
 
 
 @pytest.mark.parametrize("fail", [end_as_sqlite_does, close_and_fail])
-def test_a_snapshot_that_ended_before_its_end_tells_why(two_on_a_file, fail):
-    reader, writer = two_on_a_file
-    with writer.cursor() as cursor:
-        cursor.execute("CREATE TABLE kept (word TEXT NOT NULL)")
+def test_a_snapshot_that_ended_before_its_end_tells_why(on_a_file, fail):
     with pytest.raises(IntegrityError), snapshot():
-        fail(reader)
+        fail(on_a_file)
     with snapshot():
-        assert reader.is_in_transaction
-    assert not reader.is_in_transaction
+        assert on_a_file.is_in_transaction
+    assert not on_a_file.is_in_transaction
 
 
 class Line:
