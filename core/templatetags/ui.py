@@ -122,6 +122,13 @@ def copyable(html: SafeString) -> SafeString:
     return markdown.around_code(html, before, mark_safe("</div>"))
 
 
+@register.simple_tag
+def copy_id(value: str, name: str) -> SafeString:
+    """An id that a press copies; `name` says of what, for those who do not see where it stands."""
+    button = '<button class="copy" type="button" data-copy="{0}" aria-label="Copy {1} {0}">{0} {2}</button>'
+    return format_html(button, value, name, _icon("copy", "", ""))
+
+
 @register.filter
 def spoken(field: str) -> str:
     """The id of a field as words: `fixture-2-output` becomes `Fixture 2 output`."""

@@ -260,4 +260,4 @@ def test_another_dialect_has_no_options(api, body):
     answer = api("alice").post("/v1/catalogue/tools/import", {"server": "srv", **body, "options": {"style": "rdk"}})
     said = answer.json()
     assert (answer.status_code, said["details"]["reason"]) == (400, "invalid_request")
-    assert said["error"]["message"].startswith("/options/style: only python has options")
+    assert said["error"]["message"].startswith("/options/style: only the dialect python has options")

@@ -164,4 +164,14 @@ def _is_home(written: dict[str, Any], tool: dict[str, Any], dialect: str) -> boo
     if dialect == "data_harness":
         hints = {**dict.fromkeys(HINTS), "title": None, **tool["annotations"]}
         given["annotations"] = hints if any(value is not None for value in hints.values()) else None
+    if dialect == "ctp":
+        given["parameters"] = [_respelled(each) for each in tool["parameters"]]
     return written == {**defaults, **given}
+
+
+def _respelled(parameter: dict[str, Any]) -> dict[str, Any]:
+    """CTP's two spellings of a parameter are read, and one is written."""
+    names = {"default": "defaultValue"}
+    flat = {key: parameter[key] for key in ("minLength",) if key in parameter}
+    nested = {"validation": {**flat, **parameter["validation"]}}
+    return {**{names.get(key, key): value for key, value in parameter.items() if key not in flat}, **nested}
