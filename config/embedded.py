@@ -1,10 +1,12 @@
 """Single-process mode: a Celery worker and the periodic sweep as threads of the server process."""
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from multiprocessing.util import Finalize
 
 from django.conf import settings
 
@@ -28,6 +30,7 @@ def start_if_wanted() -> None:
         if _started or not settings.HEDDLE.is_embedded or not settings.HEDDLE.embedded_worker:
             return
         _started = True
+    Finalize(None, _leave, exitpriority=0)
     threading.Thread(target=_work, name="worker", daemon=True).start()
     threading.Thread(target=_sweep, name="sweep", daemon=True).start()
     threading.Thread(target=_digest, name="digest", daemon=True).start()
@@ -35,6 +38,21 @@ def start_if_wanted() -> None:
     warmth = threading.Timer(1.0, loop.settle)
     warmth.daemon = True
     warmth.start()
+
+
+def _leave() -> None:
+    """End the process once the server has answered its last request, two seconds later if turns are running.
+
+    Python would wait for the worker's threads, which may take minutes. What they were doing is continued at the next
+    start, as after a crash.
+    """
+    from celery.worker import state
+
+    ends_at = time.monotonic() + 2
+    while state.active_requests and time.monotonic() < ends_at:
+        time.sleep(0.05)
+    logging.shutdown()
+    os._exit(0)
 
 
 def _work() -> None:

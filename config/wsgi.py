@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from importlib import import_module
 from multiprocessing.process import BaseProcess
 
@@ -30,9 +31,14 @@ gc.freeze()
 
 
 def _end_with(parent: BaseProcess) -> None:
-    """Stop this server when its parent is killed: otherwise it would keep the port and run on unnoticed."""
+    """Stop this server when its parent is killed: otherwise it would keep the port and run on unnoticed.
+
+    Nobody is left who would kill it if it does not end by itself, and the next start waits five seconds for it.
+    """
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(4)
+    os._exit(1)
 
 
 def _let_readers_go() -> None:

@@ -156,26 +156,36 @@ def test_a_second_server_on_the_same_folder_does_not_start(embedded: live.Served
     some_words(alice, thread)
     second = embedded.manage("serve", "--port", str(live.free_port()), check=False)
     assert second.returncode == 1
-    assert f"Another Heddle already serves {embedded.log.parent}, at {embedded.url}." in second.stderr
+    process = embedded.processes["server"].pid
+    assert (
+        f"Another Heddle already serves {embedded.log.parent}, at {embedded.url} (process {process})." in second.stderr
+    )
     assert "Traceback" not in second.stderr
     token = alice.get(f"threads/{thread.thread_id}/delta")["continuation_token"]
     run(thread)
     assert alice.get(f"threads/{thread.thread_id}/delta?next_token={token}")["reset_from_message_sequence_num"] is None
 
 
-def test_whoever_kills_the_server_alone_kills_its_process_that_answers_too(
-    embedded: live.Served, alice: Caller
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])
+def test_whoever_stops_the_server_alone_stops_its_process_that_answers_too(
+    embedded: live.Served, alice: Caller, stop: signal.Signals
 ) -> None:
-    """Or what is left goes on answering on its port, and the next start finds the port taken."""
-    thread = alice.start(f"Slowly. {LONG}")
+    """Or what is left goes on answering on its port, and the next start finds the port or the folder taken: until the
+    turn that it is working on is over, which may take minutes.
+    """
+    thread = alice.start("Slowly. [[words 900]] [[pace 0.3]]")
     some_words(alice, thread)
     parent = embedded.processes.pop("server")
-    os.kill(parent.pid, signal.SIGKILL)
+    os.kill(parent.pid, stop)
+    stopped_at = time.monotonic()
     parent.wait()
+    assert time.monotonic() - stopped_at < 6, "it is not the parent's last resort after eight seconds"
     with contextlib.suppress(OSError):
         while True:
             socket.create_connection(("127.0.0.1", embedded.port), timeout=1).close()
             time.sleep(0.05)
     embedded.start_server("--no-prepare")
+    some_words(alice, thread)
+    alice.post(f"threads/{thread.thread_id}/cancel")
     run(thread)
     assert held(thread) == held(alice.thread(thread))

@@ -114,10 +114,13 @@ def _hold_the_folder() -> TextIOWrapper | None:
         except BlockingIOError:
             time.sleep(0.1)
         else:
+            lock.truncate(0)
+            lock.write(str(os.getpid()))
+            lock.flush()
             return lock
     raise CommandError(
-        f"Another Heddle already serves {path.parent}, at {settings.HEDDLE.last_address}. Stop it, or "
-        "use another folder and port: HEDDLE_DATA_DIR=other PORT=9000 make run"
+        f"Another Heddle already serves {path.parent}, at {settings.HEDDLE.last_address} (process {path.read_text()}). "
+        "Stop it, or use another folder and port: HEDDLE_DATA_DIR=other PORT=9000 make run"
     )
 
 
