@@ -223,19 +223,19 @@ function hold() {
 	}, 300);
 }
 
-let line = Promise.resolve();
+let line;
 
 function lease(item, leave = "") {
 	const body = new FormData(part("bulk"));
 	body.set("leave", leave);
-	line = line.then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});
+	line = Promise.resolve(line).then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});
 }
 
 function tell() {
 	if (!leases) return;
 	for (const each of all(".rep")) {
 		const name = leases[each.id.slice(2)];
-		name ? (each.dataset.held = name) : delete each.dataset.held;
+		name ? each.dataset.held = name : delete each.dataset.held;
 	}
 	note("held", leases[shown]);
 }

@@ -108,7 +108,7 @@ const OWN = {
 function plain(key) {
 	const since = Date.now() - went;
 	went = 0;
-	return since < 1e3 ? use(`g ${key}`) : use(key) || OWN[key]?.(key, key === "X");
+	return since < 1e3 ? use(`g ${key}`) : use(key) || OWN[key]?.(key);
 }
 
 export function use(key) {
@@ -139,9 +139,9 @@ function atTurn(key) {
 	return press(turn?.querySelector(act)) || reached() && say("Not on this turn.");
 }
 
-function tick(key, shiftKey) {
-	const row = active().closest(".rep, tr") ?? one(".rep[aria-current]") ?? one(".rep");
-	return row && one("input", row)?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey }));
+function tick(key) {
+	const row = active().closest(".rep, tr") ?? one(".rep[aria-current]") ?? (enter(one(".rep a")), one(".rep"));
+	return row && one("input", row)?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: key === "X" }));
 }
 
 function free() {
@@ -168,7 +168,7 @@ function rove(list, by, opens) {
 	if (!links?.[0]) return;
 	const at = links.indexOf(active());
 	const open = links.findIndex(isOpen);
-	const from = at < 0 ? open : opens && open < 0 ? at - by : at;
+	const from = at < 0 ? open : opens && open < 0 && !one(".rep :checked") ? at - by : at;
 	const next = links[from + by] ?? links.at(-(by > 0));
 	list.matches("details") || settle(links, next);
 	next.checked = true;
@@ -188,7 +188,7 @@ htmx.onLoad((root) => {
 		const links = stops(list);
 		settle(links, links.find(isOpen) ?? links[0]);
 	}
-	for (const each of all("[data-focus]", root)) show(each.form), each.focus(), each.rows ? (each.selectionStart = each.textLength) : each.select?.();
+	for (const each of all("[data-focus]", root)) show(each.form), each.focus(), each.rows ? each.selectionStart = each.textLength : each.select?.();
 });
 
 const TURN = "#talk .msg[data-index]";

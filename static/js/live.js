@@ -53,7 +53,6 @@ function bring(html) {
 	[...body.children].forEach(put);
 }
 
-// Not while in use.
 const aside = new Map;
 
 function put(fresh) {
@@ -125,8 +124,8 @@ const reachable = (root) => all(":scope :is(a[href], button, summary, input, tex
 
 function gone() {
 	source.close();
-	for (const form of all("#asked, #write")) form.remove();
-	part("gone").hidden = false;
+	all("#asked, #write").map((form) => form.remove());
+	part("gone").hidden = 0;
 	say(part("gone").textContent);
 }
 

@@ -192,6 +192,21 @@ def test_what_a_bulk_was_about_stays_ticked_while_it_is_listed(empty: Heddle, vi
     assert listed(page) == ["Complaint 2"]
 
 
+@pytest.mark.parametrize("begins", ["nowhere", "at the first"])
+def test_ticks_and_moves_have_one_place(empty: Heddle, visit: Callable[..., Visit], begins: str) -> None:  # noqa: F811
+    """Tick, on, tick, with nothing open yet: the first two are ticked."""
+    complaints(empty, 3)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    if begins == "at the first":
+        page.locator(".rep a").first.focus()
+    for key in "xjx":
+        page.keyboard.press(key)
+    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    assert [box.is_checked() for box in page.locator(".rep input").all()] == [True, True, False]
+    shows(page, "Complaint 1")
+
+
 def test_with_shift_all_from_the_last_tick_to_this_one_are_ticked_or_not(
     empty: Heddle,  # noqa: F811
     visit: Callable[..., Visit],
