@@ -10,9 +10,8 @@ from core import ids
 from core.actor import Actor
 from core.prepared import Prepared, PreparedRow
 from core.rows import loaded
-from feedback import projecting, saved_views, versions
-from feedback.label_text import written_labels
-from feedback.models import Bulk, Comment, Label, Lease, Reply, SavedView, Triage, TriageChange, UserFeedback
+from feedback import saved_views, triaged, versions
+from feedback.models import Bulk, Comment, Label, Lease, SavedView, TriageChange, UserFeedback
 from feedback.wire_desk import (
     BulkOut,
     ChangedLabelOut,
@@ -33,49 +32,13 @@ PEOPLE_SHOWN = 30
 def desk_record(report: UserFeedback) -> DeskRecordOut:
     """A report with its triage data. A constant number of queries."""
     version = versions.of(report)
-    full = projecting.full_record_of(report.pk)
-    triage, reply = beside(report)
     leases = Lease.objects.filter(feedback=report, until__gt=timezone.now())
     lease = leases.select_related("holder").order_by("pk").first()
     return DeskRecordOut(
-        **full.model_dump(),
-        labels=written_labels(full.admin_label),
-        owner=triage.owner.email if triage.owner else None,
-        outcome=triage.outcome,
-        duplicate_of=triage.duplicate_of.feedback_id if triage.duplicate_of else None,
-        snoozed_until=triage.snoozed_until,
-        snoozed_until_again=triage.snoozed_until_again,
-        public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
-        public_reply=reply.public_reply if reply else None,
-        replied_at=reply.replied_at if reply and projecting.is_told(reply.public_status) else None,
+        **triaged.record(report).model_dump(),
         lease=lease.holder.email if lease else None,
         version=str(version),
     )
-
-
-def beside(report: UserFeedback) -> tuple[Triage, Reply | None]:
-    """A report's triage row with the owner and the report that it names (an empty row if there is none), and its
-    reply. One trip to the database.
-    """
-    triage = _TRIAGE.first(report.pk, ahead=_REPLY.questions(report.pk))
-    reply = _REPLY.first(report.pk)
-    if triage is None:
-        return Triage(), reply
-    email, name, key = triage.beside  # type: ignore[attr-defined]
-    if triage.owner_id:
-        triage.owner = loaded(User, _OF_PEOPLE, (triage.owner_id, email, name))
-    if triage.duplicate_of_id:
-        triage.duplicate_of = loaded(UserFeedback, ("id", "key"), (triage.duplicate_of_id, key))
-    return triage, reply
-
-
-_TRIAGE = PreparedRow(
-    lambda report: Triage.objects.filter(feedback=report),
-    Triage,
-    int,
-    beside=("owner__email", "owner__name", "duplicate_of__key"),
-)
-_REPLY = PreparedRow(lambda report: Reply.objects.filter(feedback=report), Reply, int)
 
 
 def people(actor: Actor) -> list[User]:

@@ -17,7 +17,7 @@ from core import bodies, ids
 from core.actor import Actor
 from core.markdown import opening
 from core.prepared import Prepared, PreparedCount
-from feedback import commenting, desk_records, historytelling, leasing, quoting, versions
+from feedback import commenting, desk_records, historytelling, leasing, quoting, triaged, versions
 from feedback.checks import records
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
@@ -214,7 +214,7 @@ def card_of(
     `changes` must be read before the report, so that a change made in between does not count as seen.
     """
     thread = report.thread
-    triage, reply = desk_records.beside(report)
+    triage, reply = triaged.beside(report)
     comments, earlier = commenting.shown(actor, report, most_comments)
     return ReportCard(
         feedback_id=report.feedback_id,

@@ -116,5 +116,28 @@ class FullFeedbackOut(UserFeedbackOut):
     resolved_at: datetime | None
 
 
+class TriagedOut(FullFeedbackOut):
+    """A report with its triage data and reply."""
+
+    labels: list[str]
+    """The labels of `admin_label`, one by one."""
+    owner: str | None
+    """Email address of the admin who claimed the report; null if unclaimed."""
+    outcome: str | None
+    """How it was resolved: `fixed`, `answered`, `not_reproduced`, `as_intended`, `duplicate` or `noted`."""
+    duplicate_of: str | None
+    """Id of the original report."""
+    snoozed_until: datetime | None
+    """Snoozed until then; a time in the past means that the report is due."""
+    snoozed_until_again: bool
+    """Snoozed until somebody reports the same again."""
+    public_status: str
+    """What the submitter sees: `received`, `looked_at` or `answered`."""
+    public_reply: str | None
+    """Text of the reply to the submitter."""
+    replied_at: datetime | None
+    """When the reply was last changed; null without one."""
+
+
 class FeedbackPageOut(Page[FullFeedbackOut]):
     """A page of reports."""

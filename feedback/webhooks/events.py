@@ -7,7 +7,7 @@ from accounts.rights import Audience
 from core.wire import Wire
 from feedback.checks.wire import KeptCheckOut
 from feedback.models import Check
-from feedback.wire import FullFeedbackOut, ToldFeedbackOut, UserFeedbackOut
+from feedback.wire import ToldFeedbackOut, TriagedOut, UserFeedbackOut
 
 SUBMITTED: Final = "feedback.submitted"
 UPDATED: Final = "feedback.updated"
@@ -67,7 +67,7 @@ class ToldTriage(_Told):
     """An event for platform admins."""
 
     actor: str
-    data: FullFeedbackOut
+    data: TriagedOut
 
 
 class ToldCheck(_Told):

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.rights import Audience
 from core import jobs
 from core.prepared import Prepared, PreparedInsert, Question
-from feedback import projecting
+from feedback import projecting, triaged
 from feedback.checks import records
 from feedback.models import Bulk, Check, Reply, TriageChange, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
@@ -351,5 +351,5 @@ def _body(event: WebhookEvent, audience: Audience) -> str:
     if event.name in OUTCOMES:
         (check,) = records.check_records(records.with_names(Check.objects.filter(feedback=event.report_id)))
         return ToldCheck(**head, actor=event.actor.email, data=check).model_dump_json()
-    told = ToldTriage(**head, actor=event.actor.email, data=projecting.full_record_of(event.report_id))
+    told = ToldTriage(**head, actor=event.actor.email, data=triaged.record(event.report))
     return told.model_dump_json()

@@ -22,7 +22,7 @@ from tests.conftest import data_of
 
 URL = "https://hooks.example.org/in"
 MARK = "only-admins-may-read-this"
-ADMIN_KEYS = {"admin_label", "admin_note", "resolved", "resolved_by", "resolved_at"}
+ADMIN_KEYS = {"admin_label", "admin_note", "resolved", "resolved_by", "resolved_at", "owner", "outcome", "duplicate_of"}
 
 
 @pytest.fixture
@@ -561,6 +561,28 @@ def test_a_resolve_is_told_when_it_can_no_longer_be_undone(api, who, thread, sen
         hooks.work()
     assert types(sent) == ["feedback.resolved", "feedback.reopened"]
     assert [message["data"]["resolved"] for _, message in sent] == [True, False]
+
+
+def test_a_resolve_tells_its_outcome_and_whose_it_was(api, who, thread, sent):
+    """Whoever closes a ticket by it knows what became of the complaint."""
+    hooks.endpoint(api("admin"), URL, "feedback.resolved")
+    original, copy = make.rating(who.bob, thread), make.rating(who.alice, thread)
+    for report, verb, said in (
+        (original, "own", {"owner": "me"}),
+        (original, "resolve", {"outcome": "fixed"}),
+        (copy, "duplicate", {"duplicate_of": original.feedback_id}),
+    ):
+        path = f"/v1/ai/admin/feedback/{report.feedback_id}/actions"
+        assert api("admin").post(path, {"verb": verb, "arguments": said}).status_code == 200
+    with later():
+        hooks.work()
+    told = {message["data"]["feedback_id"]: message["data"] for _, message in sent}
+    shown = {key: data_of(api("admin").get(f"/v1/ai/admin/feedback/{key}/triage")) for key in told}
+    for key, data in told.items():
+        assert data == {name: value for name, value in shown[key].items() if name not in ("lease", "version")}
+    first, second = told[original.feedback_id], told[copy.feedback_id]
+    assert (first["outcome"], first["owner"]) == ("fixed", "admin@heddle.test")
+    assert (second["outcome"], second["duplicate_of"]) == ("duplicate", original.feedback_id)
 
 
 def test_a_resolve_that_was_undone_sends_nothing(api, who, thread, sent):
