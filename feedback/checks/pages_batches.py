@@ -1,5 +1,6 @@
 """The pages of batches: the list, and one batch compared with another."""
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages as notes
@@ -9,8 +10,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from core import bodies, paging
+from core import bodies, paging, zones
 from feedback.checks import batches, presenting_batches, running, screen
+from feedback.checks.presenting_batches import BatchLine
+from feedback.models import CheckBatch
 
 PAGE = 30
 OTHERS = 20
@@ -24,9 +27,7 @@ def all_batches(request: HttpRequest) -> HttpResponse:
     running.come_by()
     rows = batches.listed(actor)
     found, token = batches.PLACES.page(rows, limit=PAGE, page_token=request.GET.get("after"))
-    names = [batch.created_by.display_name for batch in found]
-    lines = list(map(presenting_batches.line_of_batch, batches.heads(found), names))
-    context = {"batches": lines, "next_url": paging.next_url(request.GET, token)}
+    context = {"batches": _lines(found), "next_url": paging.next_url(request.GET, token)}
     return render(request, "feedback/checks/batches.html", context)
 
 
@@ -48,10 +49,17 @@ def one_batch(request: HttpRequest, batch_id: str) -> HttpResponse:
     )
     onward = {**request.GET.dict(), "from": context["next_from"]}
     context |= {
-        "others": [earlier, *others] if earlier else others,
+        "others": _lines([earlier, *others] if earlier else others),
+        "zone": zones.of(request),
         "onward": f"?{urlencode(onward)}" if context["next_from"] else "",
     }
     return render(request, "feedback/checks/batch.html", context)
+
+
+def _lines(found: Sequence[CheckBatch]) -> list[BatchLine]:
+    """Batches for display. One query."""
+    names = [batch.created_by.display_name for batch in found]
+    return list(map(presenting_batches.line_of_batch, batches.heads(found), names))
 
 
 @signed_in

@@ -1,10 +1,12 @@
 """Checks in the browser, without one: the panel beside a report, the page of all, what is refused and kept."""
 
+import re
 from collections.abc import Callable
 from html import unescape
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -394,6 +396,21 @@ def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, pres
     assert client.get(f"{batch}?against=bat_gone").status_code == 404
     listed = client.get(BATCHES).content.decode()
     assert listed.count('<th scope="row">') == 3 and "original skills, 3 runs each" in listed
+
+
+def test_batches_are_told_apart_by_the_viewers_time_and_what_they_ran(browser_of, press):
+    client = browser_of("admin")
+    client.cookies["tz"] = "Asia/Kolkata"
+    press("keep", ("calls", "echo"))
+    check = Check.objects.get().check_id
+    for moment, times in (("2026-11-21 20:49:03", "1"), ("2026-11-21 20:49:40", "3")):
+        with time_machine.travel(f"{moment}+00:00"):
+            press(f"run {check}", times=times)
+    page = client.get(f"{BATCHES}{CheckBatch.objects.latest('pk').batch_id}/").content.decode()
+    assert "<title>Check batch of 22 Nov, 02:19" in page
+    assert re.findall(r"22 Nov 2026, 02:19:\d\d · [^<]*\S", page) == [
+        "22 Nov 2026, 02:19:03 · 1 check, original skills"
+    ]
 
 
 def test_a_batch_of_many_checks_asks_no_more_and_goes_on_page_by_page(browser_of: Browser, who: People) -> None:
