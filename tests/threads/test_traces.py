@@ -263,7 +263,7 @@ def test_what_is_no_message_or_no_list_of_parts_is_warned_of_once_however_often_
         "spans.s0.gen_ai.input.messages.2.parts: must be a list, not 'Where?'; left out",
         "spans.s0.gen_ai.input.messages.4.parts.0: is not text; left out of the instructions",
         "spans.s0.gen_ai.input.messages.4.parts.1: must be an object, not 'x'; left out",
-        "spans.s0.gen_ai.output.messages.1: must be an object, not None; left out",
+        "spans.s0.gen_ai.output.messages.1: must be an object, not null; left out",
     ]
 
 

@@ -86,7 +86,7 @@ def quoted(value: object) -> str:
     if isinstance(value, str):
         return ascii(value if len(value) <= 40 else f"{value[:37]}...")
     if isinstance(value, int | float | None):
-        return str(value)[:40]
+        return json.dumps(value)[:40]
     return "an object" if isinstance(value, dict) else "a list"
 
 
