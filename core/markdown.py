@@ -18,8 +18,8 @@ from core.wording import one_line, size_text, whole_characters
 
 MARKDOWN_LIMIT = 20_000
 """Characters rendered as Markdown; the rest is shown as folded plain text."""
-WRITTEN_LIMIT = 6_000
-"""Characters shown of what a person wrote; the rest is folded."""
+WRITTEN_LIMIT, WRITTEN_LINES = 3_000, 40
+"""Characters and lines shown of what a person wrote; the rest is folded. Longer texts are mostly pasted."""
 PLAIN_LIMIT = 400_000
 """Characters shown of that plain rest, to keep the page small."""
 _NESTING = 20
@@ -47,7 +47,8 @@ def written_html(text: str) -> SafeString:
     People paste logs and type `2*3*4`: read as Markdown, their lines run together and their marks vanish. A long text
     is folded after its beginning.
     """
-    beginning, rest = _cut(whole_characters(text).replace("\r\n", "\n").strip("\n"), WRITTEN_LIMIT)
+    text = whole_characters(text).replace("\r\n", "\n").strip("\n")
+    beginning, rest = _cut(text, _shown_of(text))
     said, at = [], 0
     for found in _FENCED.finditer(beginning):
         said += [_written(beginning[at : found.start()]), escape(found["code"]).join(_CODE)]
@@ -57,7 +58,7 @@ def written_html(text: str) -> SafeString:
 
 def is_shown_whole(text: str) -> bool:
     """Whether `written_html` shows a text in one piece: it has no code between fences, and is not folded."""
-    return len(text) <= WRITTEN_LIMIT and not _FENCED.search(text)
+    return len(text) <= _shown_of(text) and not _FENCED.search(text)
 
 
 def around_code(html: SafeString, before: SafeString, after: SafeString) -> SafeString:
@@ -230,6 +231,12 @@ def _plain(text: str) -> SafeString:
 def _written(text: str) -> str:
     text = text.strip("\n")
     return f'<p class="written">{escape(text)}</p>' if text.strip() else ""
+
+
+def _shown_of(text: str) -> int:
+    """The number of characters to show of what a person wrote."""
+    lines = text[:WRITTEN_LIMIT].split("\n")
+    return WRITTEN_LIMIT if len(lines) <= WRITTEN_LINES else len("\n".join(lines[:WRITTEN_LINES])) + 1
 
 
 def _cut(text: str, limit: int) -> tuple[str, str]:
