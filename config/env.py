@@ -8,7 +8,7 @@ import shlex
 import sys
 import tempfile
 from argparse import ArgumentTypeError
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn, Self
@@ -184,38 +184,36 @@ class Env(BaseSettings):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.heartbeat_seconds * 2 > self.lease_seconds:
-            raise ValueError(
-                "HEDDLE_HEARTBEAT_SECONDS must be at most half of HEDDLE_LEASE_SECONDS, or busy workers lose turns"
-            )
         if "check_runs" not in self.model_fields_set:
             self.check_runs = max(1, min(self.check_runs, self.turns - 1))
+        if mistakes := list(self._mistakes()):
+            raise ValueError("\n  ".join(mistakes))
+        return self
+
+    def _mistakes(self) -> Iterator[str]:
+        """What is wrong about several settings together."""
+        if self.heartbeat_seconds * 2 > self.lease_seconds:
+            yield "HEDDLE_HEARTBEAT_SECONDS must be at most half of HEDDLE_LEASE_SECONDS, or busy workers lose turns"
         if self.check_runs >= max(self.turns, 2):
-            raise ValueError(
-                f"HEDDLE_CHECK_RUNS must be less than HEDDLE_TURNS ({self.turns}), or checks delay users' turns"
-            )
-        profiles.parse(self.model_profiles, self.default_profile)
+            yield f"HEDDLE_CHECK_RUNS must be less than HEDDLE_TURNS ({self.turns}), or checks delay users' turns"
+        yield from _mistake_of(profiles.parse, self.model_profiles, self.default_profile)
         if self.mode == "production":
             if self.secret_key is None or len(self.secret_key.get_secret_value().strip()) < 32:
-                raise ValueError("HEDDLE_SECRET_KEY must be set, with at least 32 characters, in production")
+                yield "HEDDLE_SECRET_KEY must be set, with at least 32 characters, in production"
             if not self.hosts:
-                raise ValueError("HEDDLE_HOSTS must list the host names to serve, in production")
+                yield "HEDDLE_HOSTS must list the host names to serve, in production"
             if self.debug:
-                raise ValueError(
-                    "HEDDLE_DEBUG must be off in production: its error pages show code and routes to anyone"
-                )
-        if self.database_url:
-            _check_database(self.database_url)
-        if self.redis_url:
-            _check_queue(self.redis_url)
+                yield "HEDDLE_DEBUG must be off in production: its error pages show code and routes to anyone"
+        checks = ((_check_database, self.database_url), (_check_queue, self.redis_url))
+        wrong = [mistake for check, url in checks if url for mistake in _mistake_of(check, url)]
+        yield from wrong
         if self.database_url.startswith("postgres") and self.turns + SPARE_CONNECTIONS > self.database_pool:
-            raise ValueError(
+            yield (
                 f"HEDDLE_DATABASE_POOL must be at least {SPARE_CONNECTIONS} more than HEDDLE_TURNS "
                 f"({self.turns} turns need {self.turns + SPARE_CONNECTIONS} connections), or turns wait for each other"
             )
-        if bool(self.redis_url) != bool(self.database_url.startswith("postgres")):
-            raise ValueError("Set both DATABASE_URL (postgresql://...) and REDIS_URL, or neither")
-        return self
+        if not wrong and bool(self.redis_url) != bool(self.database_url.startswith("postgres")):
+            yield "Set both DATABASE_URL (postgresql://...) and REDIS_URL, or neither"
 
     @property
     def address(self) -> str:
@@ -272,7 +270,9 @@ def load() -> Env:
     try:
         env = Env(_secrets_dir=_secrets_dir())
     except ValidationError as problem:
-        _stop(_sentence(error["loc"], error["msg"]) for error in problem.errors(include_input=False))
+        # What is wrong with a part of a list makes the list wrong, too.
+        first = {error["loc"][:1]: error for error in reversed(problem.errors(include_input=False))}
+        _stop(_sentence(error["loc"], error["msg"]) for error in reversed(first.values()))
     except SettingsError as problem:
         _stop([f"HEDDLE_SECRETS_DIR: {problem}: {problem.__cause__}"])
     try:
@@ -292,6 +292,14 @@ def port_number(text: str) -> int:
     if not re.fullmatch(r"\d{1,5}", text, re.ASCII) or not 1 <= int(text) <= 65535:
         raise ArgumentTypeError("must be a number from 1 to 65535")
     return int(text)
+
+
+def _mistake_of(check: Callable[..., object], *given: object) -> Iterator[str]:
+    """What a check refuses with a `ValueError`."""
+    try:
+        check(*given)
+    except ValueError as problem:
+        yield str(problem)
 
 
 def _check_database(url: str) -> None:

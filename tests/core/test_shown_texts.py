@@ -131,7 +131,9 @@ def test_a_long_text_is_folded_honestly_and_loses_nothing() -> None:
 def test_a_long_paste_is_folded_at_the_end_of_a_line_and_loses_nothing() -> None:
     html = written_html("a line of a log\n" * 1_000)
     begins, rest = html.split("<details", 1)
-    assert "15 kB more, as plain text" in rest and begins.count("a line") == 40 and begins.endswith("a line of a log</p>")
+    assert (
+        "15 kB more, as plain text" in rest and begins.count("a line") == 40 and begins.endswith("a line of a log</p>")
+    )
     assert html.count("a line of a log") == 1_000
 
 
