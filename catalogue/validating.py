@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 _deadline = threading.local()
 _MAX_APPLIED: Final = 50
-_NO_DEFAULT: Final = object()
 
 Error = dict[str, Any]
 """`{field, code, message, received?, expected?}`; `field` is a dotted path with `[i]`, empty for the whole."""
@@ -119,10 +118,14 @@ def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
     """
     if not isinstance(arguments, dict):
         return Checked(arguments, [_error("", "INVALID_INPUT", "must be a JSON object", received=arguments)])
-    if size_of(arguments) > MAX_ARGUMENT_BYTES:
+    size = size_of(arguments)
+    if size > MAX_ARGUMENT_BYTES:
         return Checked(arguments, [_error("", "INVALID_INPUT", "is larger than 1 MiB")])
     whole = linked(dict(schema))
-    filled = _Filling(whole).filled(arguments, (whole,))
+    try:
+        filled = _Filling(whole, room=MAX_ARGUMENT_BYTES - size).filled(arguments, (whole,))
+    except _NoRoom:
+        return Checked(arguments, [_error("", "INVALID_INPUT", "is larger than 1 MiB with the schema's defaults")])
     return Checked(arguments, problems(filled, whole), filled)
 
 
@@ -176,11 +179,18 @@ def decimal(number: Any) -> Fraction:
 # Defaults
 
 
-class _Filling:
-    """Fills defaults into copies of values. `applied` and what follows from it is found once for each schema."""
+class _NoRoom(Exception):
+    """The arguments grow too large."""
 
-    def __init__(self, whole: Mapping[str, Any]) -> None:
-        self._whole = whole
+
+class _Filling:
+    """Fills defaults into copies of values. `applied` and what follows from it is found once for each schema.
+
+    The defaults may take `room` bytes in all: each of many small objects may get a large one. Raises `_NoRoom`.
+    """
+
+    def __init__(self, whole: Mapping[str, Any], *, room: int) -> None:
+        self._whole, self._room = whole, room
         self._known: dict[tuple[int, ...], _Applied] = {}
 
     def filled(self, value: Any, schemas: tuple[Any, ...]) -> Any:
@@ -189,19 +199,39 @@ class _Filling:
             return value
         key = tuple(map(id, schemas))
         if key not in self._known:
-            self._known[key] = _Applied.of(self._all(schemas))
+            self._known[key] = self._applied(self._all(schemas))
         applied = self._known[key]
         if isinstance(value, list):
             first = applied.first
             inner = [first[place] if place < len(first) else applied.items for place in range(len(value))]
             return [self.filled(item, each) for item, each in zip(value, inner, strict=True)]
         filled = {name: self.filled(child, applied.properties.get(name, ())) for name, child in value.items()}
-        for name, declared in applied.properties.items():
+        for name, (given, size) in applied.defaults.items():
             if name not in filled:
-                given = next((each["default"] for each in self._all(declared) if "default" in each), _NO_DEFAULT)
-                if given is not _NO_DEFAULT:
-                    filled[name] = deepcopy(given)
+                self._room -= size
+                if self._room < 0:
+                    raise _NoRoom
+                filled[name] = deepcopy(given)
         return filled
+
+    def _applied(self, schemas: Sequence[Mapping[str, Any]]) -> "_Applied":
+        declared: dict[str, tuple[Any, ...]] = {}
+        first: list[tuple[Any, ...]] = []
+        for each in schemas:
+            properties, prefix = each.get("properties"), each.get("prefixItems")
+            for name, inner in properties.items() if isinstance(properties, dict) else ():
+                declared[name] = (*declared.get(name, ()), inner)
+            for place, inner in enumerate(prefix if isinstance(prefix, list) else ()):
+                if place == len(first):
+                    first.append(())
+                first[place] = (*first[place], inner)
+        defaults = {}
+        for name, inner in declared.items():
+            for each in self._all(inner):
+                if "default" in each:
+                    defaults[name] = each["default"], size_of({name: each["default"]})
+                    break
+        return _Applied(declared, defaults, first, tuple(each["items"] for each in schemas if "items" in each))
 
     def _all(self, schemas: Sequence[Any]) -> list[Mapping[str, Any]]:
         """The schemas that surely apply: these, what they refer to, and their `allOf`; own keywords first."""
@@ -224,22 +254,10 @@ class _Applied:
     """The schemas of the parts of a value: by property, by place in a list, and of the other items."""
 
     properties: dict[str, tuple[Any, ...]]
+    defaults: dict[str, tuple[Any, int]]
+    """Those of properties, each with its size in bytes."""
     first: list[tuple[Any, ...]]
     items: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, schemas: Sequence[Mapping[str, Any]]) -> "_Applied":
-        declared: dict[str, tuple[Any, ...]] = {}
-        first: list[tuple[Any, ...]] = []
-        for each in schemas:
-            properties, prefix = each.get("properties"), each.get("prefixItems")
-            for name, inner in properties.items() if isinstance(properties, dict) else ():
-                declared[name] = (*declared.get(name, ()), inner)
-            for place, inner in enumerate(prefix if isinstance(prefix, list) else ()):
-                if place == len(first):
-                    first.append(())
-                first[place] = (*first[place], inner)
-        return cls(declared, first, tuple(each["items"] for each in schemas if "items" in each))
 
 
 # The validator

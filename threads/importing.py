@@ -22,7 +22,7 @@ from threads.dialects import Conversation, DialectError
 from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
 from threads.status import ThreadStatus
-from threads.wire_importing import ExportOut, ImportItemOut, ImportOut
+from threads.wire_importing import MOST_CONVERSATIONS, ExportOut, ImportItemOut, ImportOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,15 @@ def import_conversations(
     """Store every valid conversation; an invalid one fails alone, with index, path and reason (B178). With `is_dry`
     nothing is stored.
 
-    Conversations out of traces have the index of the first trace (`dialects.gathered`).
+    Conversations out of traces have the index of the first trace (`dialects.gathered`). Raises `InvalidRequest` for
+    more than 500, which one request should not wait for.
     """
+    found = list(dialects.gathered(format, enumerate(conversations)))
+    if len(found) > MOST_CONVERSATIONS:
+        most = f"{len(found)} are too many for one import (maximum {MOST_CONVERSATIONS})"
+        raise InvalidRequest(f"conversations: {most}")
     done, seen = [], set[str | None]()
-    for index, each in dialects.gathered(format, enumerate(conversations)):
+    for index, each in found:
         one = replace(import_one(format, each, owner_id, org_id, visibility, is_dry=is_dry), index=index)
         if is_dry and one.outcome == "created" and one.id in seen:
             same = "has the id of one before it, and only the first is imported"

@@ -46,8 +46,12 @@ def says(words: str) -> Q:
 
 
 def written() -> Q:
-    """Condition for blocks with what people wrote."""
-    return Q(kind="text", idx__in=Message.objects.filter(thread=OuterRef("thread"), role="user").values("idx"))
+    """Condition for blocks with what people wrote.
+
+    One lookup per block: with a list of a thread's messages, SQLite would make that list again for each of its blocks.
+    """
+    by_people = Message.objects.filter(thread=OuterRef("thread"), idx=OuterRef("idx"), role="user")
+    return Q(Exists(by_people), kind="text")
 
 
 def page_of(

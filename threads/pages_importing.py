@@ -21,10 +21,9 @@ from core.wording import size_text
 from threads import conversation_files, dialects, importing
 from threads.importing import Imported
 from threads.presenting.words import FORMAT_WORDS, IMPORT_WORDS, Word, counted
+from threads.wire_importing import MOST_CONVERSATIONS
 
 FIELDS = ("text", "file", "format", "visibility")
-MOST = 500
-"""Conversations, or traces, in one import, as in REST."""
 _SHOWN = 100
 _KEPT_BYTES = 1_000_000
 """A file up to this size is shown as text by a page without scripts."""
@@ -67,7 +66,7 @@ class Outcome:
 def import_threads(request: HttpRequest) -> HttpResponse:
     """The form, and what came of it. Checking stores nothing; importing the same again changes nothing (B177)."""
     typed = {name: request.POST.get(name, "") for name in FIELDS}
-    context: dict[str, Any] = {"typed": typed, "formats": FORMATS.items(), "errors": {}, "most": MOST}
+    context: dict[str, Any] = {"typed": typed, "formats": FORMATS.items(), "errors": {}, "most": MOST_CONVERSATIONS}
     if request.method == "POST":
         try:
             context["outcome"] = _outcome(request, typed)
@@ -113,11 +112,11 @@ def _conversations(request: HttpRequest, typed: dict[str, str]) -> tuple[list[st
     if file is not None and typed["text"].strip():
         raise InvalidRequest("file: there is pasted text, too; give one of the two")
     field, text = ("text", typed["text"].encode(errors="surrogatepass")) if file is None else ("file", _read(file))
-    given = conversation_files.of_text(text, most=MOST + 1)
+    given = conversation_files.of_text(text, most=MOST_CONVERSATIONS + 1)
     if not given:
         raise InvalidRequest(f"{field}: has no conversations" if text.strip() else f"{field}: {_NOTHING}")
-    if len(given) > MOST:
-        raise InvalidRequest(f"{field}: has more than {MOST} conversations, which is the most at once")
+    if len(given) > MOST_CONVERSATIONS:
+        raise InvalidRequest(f"{field}: has more than {MOST_CONVERSATIONS} conversations, which is the most at once")
     if all(isinstance(value, conversation_files.Unreadable) for _, value in given):
         raise InvalidRequest(f"{field}: is neither JSON nor JSON Lines; {given[0][0]} {given[0][1].reason}")
     if file is not None and not HtmxDetails(request) and len(text) <= _KEPT_BYTES:

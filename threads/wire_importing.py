@@ -7,6 +7,9 @@ from pydantic import Field, WithJsonSchema
 from core.wire import Exact, Wire
 from threads.content import JsonObject
 
+MOST_CONVERSATIONS = 500
+"""Conversations, or documents with traces, in one request; traces may hold as many conversations together."""
+
 # The values are checked one by one by `threads.dialects`, which names what is wrong in each.
 _CONVERSATION = {
     "type": "object",
@@ -30,7 +33,7 @@ class ConversationsIn(Exact):
     """An import of conversations (spec 9)."""
 
     format: Literal["openai", "anthropic", "data_harness", "roboto", "otel"]
-    conversations: Annotated[list[_Conversation], Field(min_length=1, max_length=500)]
+    conversations: Annotated[list[_Conversation], Field(min_length=1, max_length=MOST_CONVERSATIONS)]
     """Objects with `id`, `messages` and optionally `system`, `metadata`, `created` and `title`; in the format `otel`
     also traces (OTLP in JSON, `resourceSpans`), from which conversations are put together."""
     visibility: Literal["private", "org"] = "private"

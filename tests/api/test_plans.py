@@ -221,6 +221,20 @@ def test_what_completes_a_query_is_counted_along_indexes(api, plan_of):
 
 
 @pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="a plan of SQLite, which plans by rule")
+@pytest.mark.parametrize("body", [{"query": "hello"}, {"q": '"!!"'}])
+def test_what_people_wrote_is_looked_up_once_for_each_block(api, who, body):
+    """Making a list of a thread's messages anew for each of its blocks took a minute in a thread of 20,000."""
+    make.thread(who.alice, "hello !!")
+    found = []
+    asked = list(plans_of(lambda: found.extend(data_of(api("alice").post("/v1/ai/threads/search", body))["items"])))
+    searches = [plan for sql, plan in asked if 'FROM "threads_block"' in sql and 'FROM "threads_message"' in sql]
+    assert len(found) == 1 and searches
+    for plan in searches:
+        assert "threads_message_1 (thread_id=? AND idx=?)" in plan, plan
+
+
+@pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="what PostgreSQL may do instead")
 def test_what_waits_for_the_digest_is_found_without_the_answers_of_other_reports_on_postgresql(api, who):
     make.rating(who.alice, make.thread(who.alice))

@@ -133,6 +133,21 @@ def test_a_default_is_filled_wherever_it_surely_applies_C58(schema):
     assert validating.check({}, schema).arguments == {"a": {"n": 2}}
 
 
+def test_what_grows_too_large_by_its_defaults_is_refused_C58():
+    """Each of many small objects may get a large default: the limit is that of what a tool receives."""
+    schema = {
+        "properties": {"a": {"items": {"$ref": "#/$defs/each"}}},
+        "$defs": {"each": {"properties": {"d": {"default": [0] * 5_000}}}},
+    }
+    assert validating.check({"a": [{}] * 50}, schema).arguments["a"][49]["d"] == [0] * 5_000
+    many = {"a": [{}] * 300}
+    refused = validating.check(many, schema)
+    assert [(each["code"], each["message"]) for each in refused.errors] == [
+        ("INVALID_INPUT", "is larger than 1 MiB with the schema's defaults")
+    ]
+    assert validating.check({"a": [{"d": 1}] * 300}, schema).errors == []
+
+
 def test_defaults_inside_of_what_is_there_are_filled_wherever_they_apply_C58():
     schema = {"allOf": [{"properties": {"a": {"$ref": "#n"}, "b": {"prefixItems": [{"$ref": "#n"}]}}}],
               "$defs": {"N": {"$anchor": "n", "allOf": [{"properties": DEEP}]}}}  # fmt: skip

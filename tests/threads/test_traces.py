@@ -8,6 +8,7 @@ import pytest
 
 from threads.content import JsonObject
 from threads.dialects import Conversation, DialectError, gathered, parse, spans
+from threads.models import Thread
 
 SECOND = 1_000_000_000
 NOON = 1_780_000_000 * SECOND
@@ -501,3 +502,13 @@ def test_no_index_beyond_reason_is_unflattened() -> None:
     name = "llm.input_messages.99999.message.role"
     with pytest.raises(DialectError, match="index"):
         spans.read(document(span({"openinference.span.kind": "LLM", name: "user"})))
+
+
+def test_traces_hold_no_more_conversations_than_an_import_takes_B178(api):
+    """One document may hold thousands: they are counted once they are put together, before any of them is stored."""
+    many = document(*(chat([ASKED], ANSWERED, at=each, trace=f"t{each}") for each in range(501)))
+    answer = api("alice").post("/v1/ai/threads/import", {"format": "otel", "conversations": [many]})
+    assert answer.status_code == 400
+    message = answer.json()["error"]["message"]
+    assert message == "conversations: 501 are too many for one import (maximum 500)"
+    assert not Thread.objects.exists()
