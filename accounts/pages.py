@@ -20,7 +20,7 @@ from accounts.models import Org, User
 from accounts.naming import FIRST_PERSON
 from accounts.orgs import open_to
 from core import bodies, problems, uploads
-from core.errors import NoOrgProvided, NotFound, NotSignedIn, TooManyTries
+from core.errors import InvalidRequest, NoOrgProvided, NotFound, NotSignedIn, TooManyTries
 from core.ids import ORG
 from core.prepared import PreparedRow
 
@@ -121,10 +121,17 @@ def current_org(request: HttpRequest) -> Org | None:
 
 
 def required_org(request: HttpRequest) -> Org:
-    """The org of a page request that needs one; raises `NoOrgProvided` for a user without any."""
+    """The org of a page request that needs one; raises `NoOrgProvided` for a user without any.
+
+    A form names the org it was opened in. If another one was chosen since, in another tab, it would be stored there,
+    and be seen by people it was not meant for: raises `InvalidRequest`. The form that comes back is of the new org.
+    """
     org = current_org(request)
     if org is None:
         raise NoOrgProvided("You are not in an org yet. An org admin or an operator can add you.")
+    if (meant := request.POST.get("acts_in", org.slug)) != org.slug:
+        again = f"Send it again for {org.slug}, or switch back first. Nothing was stored"
+        raise InvalidRequest.of("acts_in", f"You are in {org.slug} now; this form is of {meant[:80]}. {again}")
     return org
 
 
