@@ -77,19 +77,22 @@ def change_policies(actor: Actor, org: Org, changes: Mapping[str, bool]) -> Org:
     return _set(org, changes)
 
 
-def settle_policies(actor: Actor, slug: str, on: Collection[str]) -> Org:
-    """Switch these policies on and all others off; raises `NotFound`, `Unauthorized`, `InvalidRequest`."""
+def settle_policies(actor: Actor, slug: str, on: Collection[str], *, was: Collection[str]) -> Org:
+    """Switch policies on or off that differ in `on` and `was`, what was on when they were shown; what somebody else
+    changed since stays. Raises `NotFound`, `Unauthorized`, `InvalidRequest`.
+    """
     org = org_named(slug)
     require_administering(actor, org)
-    if unknown := sorted(set(on) - set(Org.POLICIES)):
+    if unknown := sorted({*on, *was} - set(Org.POLICIES)):
         raise InvalidRequest(f"policy: {unknown[0][:80]} is not one of {', '.join(Org.POLICIES)}")
-    return _set(org, {policy: policy in on for policy in Org.POLICIES})
+    return _set(org, {policy: policy in on for policy in Org.POLICIES if (policy in on) != (policy in was)})
 
 
 def _set(org: Org, policies: Mapping[str, bool]) -> Org:
     for policy, on in policies.items():
         setattr(org, policy, on)
-    org.save(update_fields=[*policies])
+    if policies:
+        org.save(update_fields=[*policies])
     return org
 
 

@@ -68,8 +68,12 @@ def link(request: HttpRequest, member_id: int) -> HttpResponse:
 @require_POST
 def policies(request: HttpRequest) -> HttpResponse:
     """Save the org's policies."""
-    slug, on = request.POST.get("org", ""), request.POST.getlist("on")
-    return _changed(request, lambda actor: Changed(f"Policies of {orgs.settle_policies(actor, slug, on)} saved."))
+    slug, on, was = request.POST.get("org", ""), request.POST.getlist("on"), request.POST.getlist("was")
+
+    def save(actor: Actor) -> Changed:
+        return Changed(f"Policies of {orgs.settle_policies(actor, slug, on, was=was)} saved.")
+
+    return _changed(request, save)
 
 
 def _add(request: HttpRequest, actor: Actor) -> Changed:

@@ -63,7 +63,9 @@ def retract(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     if HtmxDetails(request):
         rated = _rated(request, actor, thread, index)
         return render(
-            request, "feedback/_rated.html", {**rated, "form": replace(form, is_taken_back=True, is_change=False)}
+            request,
+            "feedback/_rated.html",
+            {**rated, "form": replace(form, is_taken_back=True, is_change=False, seen="")},
         )
     notes.success(request, "Rating retracted.")
     return redirect(form.back)
@@ -110,8 +112,10 @@ def _submitted(
 
 
 def _require_seen(form: RateForm, seen: str | None, given: Mapping[str, Any]) -> None:
-    """Refuse to replace a rating that another tab sent since this form was opened, unless it is the same."""
-    if form.is_change and seen not in (None, form.seen) and checksum(**given) != form.seen:
+    """Refuse to replace a rating that another tab sent since this form was opened, unless it is the same, and to bring
+    one back that it retracted.
+    """
+    if seen not in (None, form.seen) and (not form.is_change or checksum(**given) != form.seen):
         raise InvalidRequest.of("seen", "is not the rating that stands")
 
 
@@ -129,7 +133,7 @@ def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> 
     errors = forms.reasons(problem, ("sentiment", "categories", "notes", "seen"), otherwise="sentiment")
     if "seen" in errors:
         said = f" “{isolated(one_line(form.notes, 80))}”" if form.notes else ""
-        errors["seen"] = _CHANGED.format(form.sentiment, said)
+        errors["seen"] = _CHANGED.format(form.sentiment, said) if form.is_change else _RETRACTED
     if "sentiment" in errors:
         errors["sentiment"] = "Choose positive or negative."
     return replace(form, **{**given, "categories": tuple(given["categories"])}, errors=errors)
@@ -157,6 +161,7 @@ def _message_page(
 
 
 _CHANGED = "You rated this in another tab meanwhile: {}{}. Save to replace that rating with this one."
+_RETRACTED = "You retracted this rating in another tab meanwhile. Send to rate the answer anew."
 
 
 def _has_own(actor: Actor, thread: Thread, index: int) -> bool:

@@ -350,9 +350,18 @@ def test_platform_admins_change_every_org(browser_of: Browser, who: People) -> N
     assert "Globex" in page.id("who").words and "alice" not in page.one("table").words
 
 
+def test_what_a_colleague_switched_meanwhile_stays(alice: Client, who: People) -> None:
+    """Only what is changed on the page is saved, not all that it shows."""
+    stale = get(alice, PAGE).one("form", action=f"{PAGE}policies/").fields()
+    alice.post(f"{PAGE}policies/", {**stale, "on": ["members_may_fork"]})
+    alice.post(f"{PAGE}policies/", {**stale, "on": ["visibility_may_change"]})
+    who.acme.refresh_from_db()
+    assert who.acme.members_may_fork and who.acme.visibility_may_change
+
+
 def test_policies_are_switched_on_and_off(alice: Client, who: People) -> None:
-    form = get(alice, PAGE).one("form", action=f"{PAGE}policies/")
     for on in (["members_may_fork"], ["members_may_fork", "visibility_may_change"], []):
+        form = get(alice, PAGE).one("form", action=f"{PAGE}policies/")
         assert submit(alice, form, on=on).status_code == 302
         boxes = get(alice, PAGE).one("form", action=f"{PAGE}policies/").all("input", name="on")
         assert [box["value"] for box in boxes if box.has("checked")] == on

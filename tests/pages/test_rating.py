@@ -114,6 +114,22 @@ def test_a_rating_from_another_tab_is_not_replaced_unseen(
     assert UserFeedback.objects.get().notes == "tab two"
 
 
+@pytest.mark.parametrize("by_htmx", [True, False], ids=["with scripts", "without"])
+def test_a_rating_that_another_tab_retracted_is_not_brought_back_unseen(
+    browser_of: Browser, who: People, by_htmx: bool
+) -> None:
+    thread, client = make.thread(who.alice), browser_of("alice")
+    make.rating(who.alice, thread, 1, "negative", notes="once")
+    headers = {"HX-Request": "true"} if by_htmx else {}
+    stale = form_of(get(client, address(thread))).fields()
+    client.post(address(thread).replace("/rate/", "/retract/"), headers=headers)
+    form = form_of(dom(client.post(address(thread), stale, headers=headers), 400))
+    assert form.one(role="alert").words.startswith("You retracted this rating in another tab meanwhile.")
+    assert form.one("textarea").text == "once" and not UserFeedback.objects.exists()
+    assert client.post(address(thread), form.fields(), headers=headers).status_code in (200, 302)
+    assert UserFeedback.objects.get().notes == "once"
+
+
 def test_retracting_what_another_tab_retracted_is_done_already(browser_of: Browser, who: People) -> None:
     thread, client = make.thread(who.alice), browser_of("alice")
     page = dom(client.post(address(thread).replace("/rate/", "/retract/"), headers={"HX-Request": "true"}))

@@ -30,7 +30,7 @@ def test_who_can_read_it_is_asked_as_in_a_launch_and_private_unless_picked(brows
     client = browser_of("alice")
     form = form_of(get(client, "/threads/start/"))
     picks = form.one("input", value="org").within("fieldset")
-    assert picks.words.startswith("Who can read the thread the org only me")
+    assert picks.words.startswith("Who can read the thread everyone in acme only me")
     assert form.fields()["visibility"] == ["private"]
     submit(client, form, text="Ours", visibility="org")
     submit(client, form, text="Mine")
