@@ -34,7 +34,7 @@ def took(milliseconds: int) -> str:
 
 
 def ago(instant: datetime, now: datetime) -> str:
-    """How long ago, in short: `now`, `8 min`, `3 h`, `12 d`, then the date."""
+    """How long ago, in short: `now`, `8 min`, `3 h`, `12 d`, then the date. `page.js` goes on so."""
     seconds = (now - instant).total_seconds()
     if seconds < 60:
         return "now"

@@ -115,7 +115,7 @@ function keep(held, fresh) {
 	}
 	for (const typed of all("[id^=form-]:has(*), textarea[id], input[id]", held)) {
 		const twin = namesake(typed, fresh);
-		if (twin) typed.placeholder = twin.placeholder, twin.replaceWith(typed);
+		if (twin) typed.placeholder = twin.placeholder, delete typed.dataset.focus, twin.replaceWith(typed);
 	}
 }
 

@@ -49,7 +49,6 @@ on("click", ({ target }) => {
 
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
 
-// Worded as core.wording.ago.
 setInterval(() => {
 	for (const time of all("time")) {
 		const [, just, shown, past] = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/.exec(time.textContent) ?? [];

@@ -450,3 +450,20 @@ def test_however_many_tabs_are_open_the_next_one_loads_and_none_misses_anything(
     out_of_sight(tabs[0], False)
     expect(tabs[0].locator("#m3")).to_have_count(1)
     expect(tabs[0].locator("#m2")).to_contain_text("And one more?")
+
+
+def test_the_end_of_an_answer_takes_the_focus_from_nobody(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Not even where the page was opened to write: what one types into the title goes on there."""
+    page = visit("alice").page
+    page.goto("/threads/start/")
+    page.fill("#text", "First. [[words 60]] [[pace 0.1]]")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#say")).to_be_focused()
+    page.locator("#head-title summary").click()
+    page.locator("#title").fill("")
+    while page.locator("#status").get_attribute("data-status") == "roboto_turn":
+        page.keyboard.type("ab", delay=30)
+    page.keyboard.type("end", delay=100)
+    expect(page.locator("#say")).to_have_value("")
+    expect(page.locator("#title")).to_be_focused()
+    assert page.locator("#title").input_value().endswith("end")
