@@ -297,9 +297,12 @@ def title(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Rename a thread."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.DESCRIBE)
-    given = {"title": request.POST.get("title", "")}
-    bodies.check_storable(given)
-    titles.retitle(actor, thread, bodies.parse(TitlePatch, given).title)
+    given = {"title": request.POST.get("title", "").strip()}
+    try:
+        bodies.check_storable(given)
+        titles.retitle(actor, thread, bodies.parse(TitlePatch, given).title)
+    except InvalidRequest as problem:
+        notes.warning(request, f"The title stays as it was. {forms.sentence(forms.reason(problem))}")
     return _back(thread, "#heading")
 
 

@@ -69,6 +69,17 @@ def test_a_check_that_never_passed_is_green_unless_the_pipeline_is_strict(alice:
     assert (done.returncode, done.stdout) == (1, "failing - as before - Where is it?\n"), done.stderr
 
 
+def test_what_people_judge_is_green_and_waits_for_them(alice: Caller, admin: Caller) -> None:
+    """Otherwise every build would be red until somebody has looked."""
+    _, these = kept(alice, admin, "Is it kind?")
+    done = run(admin, these)
+    first, second = done.stdout.splitlines()
+    assert (done.returncode, first) == (0, "undecided - first result - Is it kind?"), done.stderr
+    assert re.fullmatch(r"to judge: 1 in /feedback/checks/batches/bat_\w+", second)
+    [switch] = re.findall(r"until people have judged, `(or .+?)`", GUIDE)
+    assert run(admin, these, script=PIPELINE.replace("))' <<<", f" {switch}))' <<<")).returncode == 1
+
+
 def test_what_broke_is_not_green(alice: Caller, admin: Caller) -> None:
     _, these = kept(alice, admin, "[[fail]] Where is it?", {"kind": "never_calls", "value": "refund"})
     done = run(admin, these)
