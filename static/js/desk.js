@@ -31,7 +31,7 @@ function progress() {
 	isOver && renew().then(() => say(words("[data-said]")));
 }
 
-const IN_USE = ":active, .menu[open], :focus:not(.rep *)";
+const IN_USE = ":active, .menu[open], select:user-valid, :focus:not(.rep *)";
 const later = () => due ||= setTimeout(() => (due = 0, one(IN_USE, desk) ? later() : renew()), 2e3);
 const renew = () => htmx.ajax("GET", location.href, { source: "#renew" });
 

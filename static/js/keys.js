@@ -21,7 +21,6 @@ function isUsed(event) {
 	return act() || queue[0];
 }
 
-// Keys wait for requests or are typed; refusals drop them.
 const queue = [];
 
 const ends = ({ key }) =>
@@ -83,7 +82,7 @@ on("click", (event) => {
 	if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
 });
 
-on("click focusin", ({ target }) => all(".menu[open]").forEach((menu) => menu.open = menu.contains(target)), true);
+on("click focusin", ({ target, type }) => all(".menu[open]").forEach((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), true);
 
 function closeMenus() {
 	const menu = one(".menu[open]");

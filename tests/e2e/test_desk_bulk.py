@@ -349,3 +349,46 @@ def test_the_row_that_is_open_after_the_last_one_was_resolved_is_in_sight(
 
 def scrolled(page: Page) -> int:
     return int(page.evaluate("document.querySelector('.desk-list > div').scrollTop"))
+
+
+def test_a_menu_stays_open_under_a_press_on_its_words(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The pane around it takes the focus then, and is no place that one has gone to."""
+    complaints(empty, 3, "Zeppelin landed twice")
+    page = visit("admin").page
+    first_of_the_open(page, "Zeppelin landed twice 2")
+    page.keyboard.press("d")
+    offered = page.locator("#originals label", has_text="Zeppelin landed twice 1")
+    offered.click()
+    expect(offered.locator("input")).to_be_checked()
+    expect(page.locator("#triage [value=duplicate]")).to_be_visible()
+    page.locator("#desk-talk").click(position={"x": 4, "y": 4})
+    expect(page.locator("#triage [value=duplicate]")).to_be_hidden()
+
+
+def test_an_outcome_that_was_chosen_stays_when_one_comes_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 2)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press("Shift+E")
+    page.keyboard.press("f")
+    page.locator("#desk-talk").click(position={"x": 4, "y": 4})
+    seen_again(page)
+    page.wait_for_timeout(300)
+    expect(page.locator("#triage [name=outcome]")).to_have_value("fixed")
+    page.keyboard.press("e")
+    expect(page.locator("#said")).to_contain_text("Resolved “Complaint 1” as fixed")
+    assert stored(empty, thread_id)[0]["resolved"]
+
+
+def test_on_the_phone_what_was_done_is_said_while_others_are_ticked(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 3)
+    page = visit("admin", viewport={"width": 390, "height": 844}).page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep a").first.click()
+    shows(page, "Complaint 2")
+    page.locator("#desk-tabs [data-pane=list]").click()
+    page.locator(".rep input").last.click()
+    page.locator("#desk-tabs [data-pane=talk]").click()
+    page.locator("#dock [value=resolve]").click()
+    expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 2”")
+    expect(page.locator("#desk-status", has_text="Undo")).to_be_visible()

@@ -46,6 +46,24 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"
 
 
+def test_a_reply_that_met_another_one_is_sent_by_the_same_key_again(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    mine, theirs = visit("admin"), visit("bea")
+    mine.forgive("status of 412")
+    for page in (mine.page, theirs.page):
+        first_of_the_open(page, "Complaint 0")
+    for page, words in ((theirs.page, "Bea's words"), (mine.page, "My words")):
+        page.keyboard.press("r")
+        page.keyboard.type(words)
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("#said")).to_contain_text("Replied to" if page is theirs.page else "Bea has changed this")
+    expect(mine.page.locator("#public-reply")).to_be_focused()
+    expect(mine.page.locator("#public-reply")).to_have_value("My words")
+    mine.page.keyboard.press("Control+Enter")
+    expect(mine.page.locator("#said")).to_contain_text("Replied to")
+    assert len(mine.page.context.pages) == 1
+
+
 def test_a_key_that_is_to_be_pressed_again_is_no_letter_of_a_note(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     thread_id = complaints(empty, 1)
     mine, theirs = visit("admin"), visit("bea")
