@@ -129,7 +129,7 @@ def required_org(request: HttpRequest) -> Org:
     org = current_org(request)
     if org is None:
         raise NoOrgProvided("You are not in an org yet. An org admin or an operator can add you.")
-    if (meant := request.POST.get("acts_in", org.slug)) != org.slug:
+    if (meant := request.POST.get("acts_in") or org.slug) != org.slug:
         again = f"Send it again for {org.slug}, or switch back first. Nothing was stored"
         raise InvalidRequest.of("acts_in", f"You are in {org.slug} now; this form is of {meant[:80]}. {again}")
     return org
