@@ -43,14 +43,13 @@ def desk_record(report: UserFeedback) -> DeskRecordOut:
 
 def people(actor: Actor) -> list[User]:
     """The other admins, to assign reports to; by name, as many as a menu shows. One query."""
-    others = [loaded(User, _OF_PEOPLE, each) for each in _OTHERS.rows(actor.user_id)]
+    others = [loaded(User, triaged.PERSON, each) for each in _OTHERS.rows(actor.user_id)]
     return sorted(others, key=lambda each: each.display_name.casefold())
 
 
-_OF_PEOPLE = ("id", "email", "name")
 _OTHERS = Prepared(
     lambda user: (
-        User.objects.admins().exclude(pk=user).order_by("name", "email").values_list(*_OF_PEOPLE)[:PEOPLE_SHOWN]
+        User.objects.admins().exclude(pk=user).order_by("name", "email").values_list(*triaged.PERSON)[:PEOPLE_SHOWN]
     ),
     int,
 )
@@ -60,7 +59,7 @@ def changes_of(feedback_id: str) -> list[TriageChange]:
     """The changes of the report with that id and their actors, oldest first. One query."""
     found = _CHANGES.all(ids.key_of(feedback_id, ids.FEEDBACK) or "")
     for change in found:
-        change.actor = loaded(User, _OF_PEOPLE, (change.actor_id, *change.beside))  # type: ignore[attr-defined]
+        change.actor = loaded(User, triaged.PERSON, (change.actor_id, *change.beside))  # type: ignore[attr-defined]
     return found
 
 

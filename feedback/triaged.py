@@ -8,7 +8,8 @@ from feedback.label_text import written_labels
 from feedback.models import Reply, Triage, UserFeedback
 from feedback.wire import TriagedOut
 
-_PERSON = ("id", "email", "name")
+PERSON = ("id", "email", "name")
+"""The columns of a user that records and pages show."""
 
 
 def record(report: UserFeedback) -> TriagedOut:
@@ -39,7 +40,7 @@ def beside(report: UserFeedback) -> tuple[Triage, Reply | None]:
         return Triage(), reply
     email, name, key = triage.beside  # type: ignore[attr-defined]
     if triage.owner_id:
-        triage.owner = loaded(User, _PERSON, (triage.owner_id, email, name))
+        triage.owner = loaded(User, PERSON, (triage.owner_id, email, name))
     if triage.duplicate_of_id:
         triage.duplicate_of = loaded(UserFeedback, ("id", "key"), (triage.duplicate_of_id, key))
     return triage, reply
