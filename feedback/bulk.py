@@ -24,7 +24,7 @@ from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound
 from core.grammar import spelled
-from core.prepared import PreparedRow
+from core.prepared import Prepared, PreparedRow
 from core.wire import Exact
 from feedback import following, projecting, renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, verb_named
@@ -135,6 +135,16 @@ def _shown(user_id: int, begin: datetime) -> QuerySet[Bulk]:
 
 
 _SHOWN = PreparedRow(_shown, Bulk, int, datetime, without=("chosen",))
+
+
+def is_running(actor: Actor) -> bool:
+    """Whether a worker has a bulk of the actor to do."""
+    return bool(_RUNNING.first(actor.user_id))
+
+
+_RUNNING = Prepared(
+    lambda user_id: Bulk.objects.filter(state__in=Bulk.OPEN, created_by=user_id).values_list("pk")[:1], int
+)
 
 
 def still_found(actor: Actor, bulk_id: str, query: Query) -> list[str]:

@@ -38,13 +38,20 @@ def undone(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk |
 def vain(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
     """The actor's latest bulk, if there is nothing in it to undo: it changed no report, or renamed a label."""
     latest = _latest(bulks, last)
-    is_last = latest is not None and last is not None and last.action == latest.key
-    return None if latest is None or latest.undoes or is_last else latest
+    is_undoable = latest is not None and last is not None and latest.key in (last.action, last.over)
+    return None if latest is None or latest.undoes or is_undoable else latest
+
+
+def meanwhile(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
+    """The actor's latest bulk, if the actor did something else while it ran, which is undone before it."""
+    latest = _latest(bulks, last)
+    return latest if latest is not None and last is not None and last.over == latest.key else None
 
 
 def _latest(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
-    """The actor's latest bulk, if it has ended and the actor did nothing since."""
-    latest = bulks[-1] if bulks else None
-    if latest is None or not latest.finished_at or (last is not None and last.at > latest.finished_at):
+    """The actor's bulk that ended last, if the actor did nothing since."""
+    ended = {each.finished_at: each for each in bulks if each.finished_at}
+    latest = max(ended, default=None)
+    if latest is None or any(each.created > latest for each in bulks) or (last is not None and last.at > latest):
         return None
-    return latest
+    return ended[latest]

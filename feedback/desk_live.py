@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, tzinfo
 from time import sleep
 
-from django.db.models import F, Model, Q
+from django.db.models import F, Max, Model, Q
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -18,7 +18,7 @@ from core.actor import Actor
 from core.errors import DomainError
 from core.wording import one_line
 from feedback import bulk, commenting, desk_bar, desk_records, desk_screen, historytelling, leasing, triage
-from feedback.models import Comment, Retraction, TriageChange, UserFeedback
+from feedback.models import Bulk, Comment, Retraction, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 
 _SHOWN = 1_000
@@ -34,8 +34,8 @@ GONE = sse.Event("gone", "")
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
     `bulks` (their HTML), `list` (HTML of all counts and of the notice about new reports, after any change, the
-    reader's own in another tab included, and new ratings), `own` (the reader changed a report, perhaps in another tab;
-    while a bulk runs its progress says so).
+    reader's own in another tab included, and new ratings), `own` (when the reader changed a report, perhaps in another
+    tab, in milliseconds; while a bulk runs its progress says so).
 
     Anyone who loses the right gets `gone`, and nothing more.
     """
@@ -99,9 +99,8 @@ class _Desk:
             self._bulks = far
             context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
             events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, self._request)))
-        is_own = (done and _is_own(self._actor, done)) or any(each.author_id == self._actor.user_id for each in said)
-        if is_own and all(each.is_over for each in bulks):
-            events.append(sse.Event("own", ""))
+        if own := _own(self._actor, done, said, bulks):
+            events.append(sse.Event("own", str(int(max(own).timestamp() * 1_000))))
         return events
 
     def _fresh_edits(self, since: datetime) -> dict[str, str]:
@@ -190,8 +189,12 @@ def _deed(comment: Comment) -> str:
     return "changed a comment" if comment.modified == comment.edited_at else "commented on it"
 
 
-def _is_own(actor: Actor, changes: list[int]) -> bool:
-    return TriageChange.objects.filter(pk__in=changes, actor=actor.user_id).exists()
+def _own(actor: Actor, changes: list[int], said: list[Comment], bulks: list[Bulk]) -> list[datetime]:
+    """When the reader changed reports and comments; what a running bulk does is told by its progress."""
+    running = [each.key for each in bulks if not each.is_over]
+    rows = TriageChange.objects.filter(pk__in=changes, actor=actor.user_id).exclude(action__in=running)
+    latest = rows.aggregate(at=Max("at"))["at"] if changes else None
+    return [*filter(None, [latest]), *(each.modified for each in said if each.author_id == actor.user_id)]
 
 
 def _edits(since: datetime) -> dict[str, datetime]:

@@ -1,6 +1,6 @@
 """The desk after a rejected form: the typed text in its fields, the reason beside them, both versions of a conflict."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -24,12 +24,14 @@ def refused(
     *,
     tz: ZoneInfo,
     part: str = "",
+    meanwhile: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The page after a rejected form, with the typed text still in its fields and the reason next to them.
 
     `part` names the rejected form if it is not the report's: `bulk`, `view`, `check` or `comment`.
     """
-    context = desk_screen.page(actor, query if part else {**query, "pane": "report"}, tz=tz) | {"typed": form}
+    state = query if part else {**query, "pane": "report"}
+    context = desk_screen.page(actor, state, tz=tz, meanwhile=meanwhile) | {"typed": form}
     item = context.get("item")
     if part in ("", "comment"):
         context["comment_at"] = _comment_at(item, form)

@@ -57,9 +57,17 @@ def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
 
 
 def page(
-    actor: Actor, query: dict[str, str], *, tz: ZoneInfo, is_ahead: bool = False, has_changed: bool = False
+    actor: Actor,
+    query: dict[str, str],
+    *,
+    tz: ZoneInfo,
+    meanwhile: Sequence[str] = (),
+    is_ahead: bool = False,
+    has_changed: bool = False,
 ) -> dict[str, Any]:
     """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report is not there.
+
+    `meanwhile` are the actor's actions while a bulk ran (`last_action`).
 
     If the browser has fetched the open report already (`is_ahead`) and it is listed, the page comes without it; if a
     report like it `has_changed`, with those like it.
@@ -70,8 +78,7 @@ def page(
     meant = None if parsed.problems else meaning(actor, parsed)
     rows, onward, back = _listed(actor, meant, query, parsed) if meant else ([], None, None)
     running = [each for each in bulks if not each.is_over]
-    # While a bulk runs, the key for undo stops it. It must not undo what was done before it.
-    last = None if running else last_action.last_action(actor, bulks, tz=tz)
+    last = last_action.last_action(actor, bulks, meanwhile=meanwhile, tz=tz)
     if of := next((each for each in bulks if last and each.key == last.action), None):
         last = last and replace(last, unchanged=max(0, of.done_count - last.report_count))
     context: dict[str, Any] = {
@@ -87,6 +94,7 @@ def page(
         "unsettled": desk_ended.unsettled(bulks, last),
         "undone": desk_ended.undone(bulks, last),
         "vain": desk_ended.vain(bulks, last),
+        "meanwhile": desk_ended.meanwhile(bulks, last),
         "labels": partial(labelling.names, actor),
         "errors": {},
         **offered(actor, tz),

@@ -33,6 +33,12 @@ def of_vain(done: Bulk) -> str:
     return f"Nothing was changed: {last_action.already(done.done_count, deed + 's' * (len(added or removed) > 1))}."
 
 
+def of_ended(done: Bulk) -> str:
+    """The message about a bulk during which its author did something else."""
+    ended = last_action.told(done.key)
+    return f"{ended.words}." if ended else ""
+
+
 def of_failures(done: Bulk, already: int = 0) -> str:
     """How many reports a bulk could not change; of these, `already` were resolved before."""
     failed = done.failed_count - already

@@ -1,7 +1,7 @@
 """The last action in words: what an admin did to how many reports, and until when it can be undone."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -75,6 +75,8 @@ class LastAction:
     """How many of the chosen reports were so already."""
     ended: datetime | None = None
     """When it ended, if it was a bulk."""
+    over: str = ""
+    """The key of the bulk that ran when it was done, and that is undone after it."""
 
     @property
     def until(self) -> datetime:
@@ -142,20 +144,44 @@ def _quoted(text: str) -> str:
     return f"\u201c{isolated(said)}\u201d"
 
 
-def last_action(actor: Actor, bulks: Sequence[Bulk] = (), *, tz: tzinfo = UTC) -> LastAction | None:
+def last_action(
+    actor: Actor, bulks: Sequence[Bulk] = (), *, meanwhile: Sequence[str] = (), tz: tzinfo = UTC
+) -> LastAction | None:
     """What `z` would undo: the actor's latest action inside the window that was not undone, or not completely.
 
     `bulks` are those of the actor that run or ended inside the window, oldest first (`bulk.shown`). An action whose
     undo was stopped is offered again. One whose undo is finished is not, even if nothing could be changed: `z` moves on
-    to the one before. Times are shown in `tz`.
+    to the one before. While a bulk runs, nothing from before it is offered. `meanwhile` are actions on single reports
+    while one ran. Times are shown in `tz`.
     """
     begin = timezone.now() - undoing.WINDOW
-    found = _undoable(actor.user_id, begin, bulks).first() if bulks else _LATEST.first(actor.user_id, begin)
-    return _told(found, tz)
+    if not bulks:
+        return _told(_LATEST.first(actor.user_id, begin), tz)
+    latest, over = _undoable(actor.user_id, begin, bulks).first(), ""
+    of_bulk = {each.key: each for each in bulks}
+    # A bulk stores changes long after it was asked for. What was asked for meanwhile comes after it.
+    while latest and (bulk := of_bulk.get(latest.action)):
+        after = [each.key for each in bulks if each.created > bulk.created]
+        later = _undoable(actor.user_id, begin, bulks, among=[*meanwhile, *after]).first()
+        if later is None or _asked(later, of_bulk) < bulk.created:
+            break
+        latest, over = later, bulk.key
+    running = [each.created for each in bulks if not each.is_over]
+    if latest is None or (running and _asked(latest, of_bulk) <= max(running)):
+        return None
+    found = _told(latest, tz)
+    return found and replace(found, over=over)
 
 
-def _undoable(user_id: int, begin: datetime, bulks: Sequence[Bulk] = ()) -> QuerySet[TriageChange]:
-    """The last change of what can be undone; the window of a bulk begins with its end."""
+def _asked(change: TriageChange, of_bulk: Mapping[str, Bulk]) -> datetime:
+    """When the action of a change was asked for."""
+    return of_bulk[change.action].created if change.action in of_bulk else change.at
+
+
+def _undoable(
+    user_id: int, begin: datetime, bulks: Sequence[Bulk] = (), among: Sequence[str] | None = None
+) -> QuerySet[TriageChange]:
+    """The last change of what can be undone, maybe only `among` some actions. A bulk's window begins with its end."""
     ended = {each.key: each.created for each in bulks if each.finished_at and each.finished_at > begin}
     undos = {each.undoes: each for each in bulks if each.undoes}
     stopped = [(of, each) for of, each in undos.items() if each.state == Bulk.State.CANCELLED]
@@ -164,6 +190,7 @@ def _undoable(user_id: int, begin: datetime, bulks: Sequence[Bulk] = ()) -> Quer
     undone = TriageChange.objects.filter(undoes=OuterRef("action"))
     # The time bounds the search; without it, an admin's whole history would be read.
     is_recent = Q(at__gt=min([begin, *ended.values()])) & (Q(at__gt=begin) | Q(action__in=ended))
+    is_recent &= Q() if among is None else Q(action__in=among)
     return (
         TriageChange.objects.filter(is_recent, actor=user_id, undoes__isnull=True)
         .exclude(Exists(undone) & ~Q(action__in=unfinished))

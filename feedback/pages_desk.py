@@ -53,6 +53,8 @@ from feedback.querying import completing, parse
 
 _LATEST = "bulk_latest"
 """Session key of the latest bulk of ticked reports; the next page ticks those that it still lists."""
+_MEANWHILE, _MOST_MEANWHILE = "meanwhile", 20
+"""Session key of the latest actions that were done while a bulk ran; how many it keeps."""
 _FINAL = "final_at"
 """Session key: when the reader last did something that cannot be undone."""
 OF_RUNS = "runs"
@@ -108,7 +110,14 @@ def desk(request: HttpRequest) -> HttpResponse:
         part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
     ahead = request.headers.get("Heddle-Ahead", "")
-    context = desk_screen.page(actor, query, tz=zones.of(request), is_ahead=bool(ahead), has_changed=ahead == "true")
+    context = desk_screen.page(
+        actor,
+        query,
+        tz=zones.of(request),
+        meanwhile=_meanwhile(request),
+        is_ahead=bool(ahead),
+        has_changed=ahead == "true",
+    )
     response = _shown(request, actor, context, 404 if "gone" in context else 200)
     here, is_secure = urlencode(desk_screen.kept(query)), settings.SESSION_COOKIE_SECURE
     here = here if len(here) < _COOKIE_BYTES else _EVERYTHING
@@ -182,7 +191,13 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         notes.info(request, words)
     if action is None:
         hold_undo(request)
+    elif bulk.is_running(actor):
+        request.session[_MEANWHILE] = [*_meanwhile(request), action][-_MOST_MEANWHILE:]
     return _onward(request, _local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
+
+
+def _meanwhile(request: HttpRequest) -> list[str]:
+    return list(request.session.get(_MEANWHILE, ()))
 
 
 def _require_one_meant(request: HttpRequest) -> None:
@@ -368,6 +383,8 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
         said = [desk_telling.of_undo(undone)]
     if vain and vain.finished_at > timezone.now() - _NEWS and (words := desk_telling.of_vain(vain)):
         said.append(words)
+    if (ended := context["meanwhile"]) and ended.finished_at > timezone.now() - _NEWS:
+        said.append(desk_telling.of_ended(ended))
     last = context["last"]
     is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
     # What may be undone is shown as the news only if nothing came after it.
@@ -407,7 +424,9 @@ def refused(
 ) -> HttpResponse:
     """The page with an error in the report's form or in another form (`part`); `more` is added to the context."""
     query = _state_of(request) | ({"item": item} if item else {})
-    context = desk_refused.refused(actor, query, request.POST, problem, tz=zones.of(request), part=part)
+    context = desk_refused.refused(
+        actor, query, request.POST, problem, tz=zones.of(request), part=part, meanwhile=_meanwhile(request)
+    )
     context |= {"ticked": request.POST.getlist("feedback_ids"), **more}
     return _shown(request, actor, context, problem.status)
 

@@ -255,7 +255,7 @@ const NEWS = {
 	},
 	bulks: (data) => (bulks = parsed(data).firstChild, progress()),
 	list: (html) => put(html, 1),
-	own: () => document.hasFocus() || renew(),
+	own: (at) => one("form.htmx-request") || at > part("bulk").dataset.at && renew(),
 	gone: () => source.close(),
 };
 

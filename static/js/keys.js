@@ -1,7 +1,6 @@
 import { active, all, enter, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
-const OVERLAYS = ":popover-open, .menu[open]";
 let went = 0, chord;
 
 on("keydown", (event) => event.isComposing || event.defaultPrevented || isUsed(event) && event.preventDefault());
@@ -16,7 +15,6 @@ function isUsed(event) {
 	if (chord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
 	if (event.repeat && !"jk".includes(key)) return;
 	if (!queue[0] && target.closest(TYPING)) return;
-	if (one(OVERLAYS)) return press(one(`.menu[open] [data-key="${CSS.escape(key)}"]`));
 	queue.push(event.shiftKey ? key : key.toLowerCase());
 	return act() || queue[0];
 }
@@ -41,8 +39,7 @@ function act() {
 	while (queue[0] && !one("form.htmx-request, nav .htmx-request")) {
 		if (one("#desk[aria-busy=true]") && !"jknxo".includes(queue[0])) break;
 		const key = queue.shift();
-		used = active().matches(TYPING) ? type(key) : plain(key);
-		if (one(OVERLAYS)) queue.length = 0;
+		used = active().matches(TYPING) ? type(key) : one(":popover-open, .menu[open]") ? press(one(`.menu[open] ${named(key)}`)) : plain(key);
 	}
 	return used;
 }
@@ -110,9 +107,10 @@ function plain(key) {
 	return since < 1e3 ? use(`g ${key}`) : use(key) || OWN[key]?.(key);
 }
 
+const named = (key) => `[data-key="${CSS.escape(key)}"]`;
+
 export function use(key) {
-	const named = `[data-key="${CSS.escape(key)}"]`;
-	const found = one(`#bulk[data-on] ${named}`) ?? one(`${named}:not(#bulk *)`);
+	const found = one("#bulk")?.checkVisibility() && one(`#bulk ${named(key)}`) || one(`${named(key)}:not(#bulk *)`);
 	const menu = found?.matches("summary") && found.parentElement;
 	if (!menu && !found?.matches(TYPING)) return press(found);
 	if (!found.checkVisibility()) return press(one(`#desk-tabs :not([aria-current])[data-pane=${found.closest("#desk-report") ? "report" : "list"}]`)) && queue.unshift(key);
@@ -150,7 +148,7 @@ function free() {
 	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "The rest is claimed.");
 }
 
-const tell = (words) => say(one("#told").textContent = words || "No more reports.");
+const tell = (words) => (say(words ||= "No more reports."), one("#told").innerHTML = `<p>${words}</p>`);
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
@@ -205,7 +203,7 @@ function move(by) {
 	if (!list[0]) return rove(one("[data-roving]"), by, one("#desk"));
 	const at = reached();
 	const isAhead = by > 0 && at && !at.contains(active()) && below(at);
-	const next = list[list.indexOf(at) + (isAhead ? 0 : by)];
+	const next = list[list.indexOf(at) + by * !isAhead];
 	if (next) arrive(next);
 	return next;
 }

@@ -33,6 +33,6 @@ palette.onkeydown = (event) => {
 	event.preventDefault();
 };
 palette.onclick = ({ target }) => {
-	const { act } = target.closest("button")?.dataset ?? {};
+	const act = target.closest("button")?.dataset.act;
 	if (act) palette.close(), use(act);
 };

@@ -81,3 +81,23 @@ def test_a_long_complaint_is_led_on_from_the_conversation(empty: Heddle, visit: 
     page.locator("#dock summary").last.click()
     page.locator("#dock").get_by_role("link", name="Reply").click()
     expect(page.locator("#public-reply")).to_be_focused()
+
+
+def test_a_key_acts_on_the_report_that_one_sees_and_not_on_ticks_behind_it(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    thread_id = complaints(empty, 3)
+    page = opened(visit, "Complaint 2")
+    page.click("#desk-tabs [data-pane=list]")
+    page.locator(".rep input").nth(1).check()
+    page.locator(".rep input").nth(2).check()
+    expect(page.locator("#bulk")).to_be_visible()
+    page.click("#desk-tabs [data-pane=talk]")
+    page.keyboard.press("e")
+    expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 2”")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False, False]
+    page.click("#desk-tabs [data-pane=list]")
+    page.keyboard.press("e")
+    expect(page.locator(".rep[data-resolved], .void")).not_to_have_count(0)
+    assert all(each["resolved"] for each in stored(empty, thread_id))

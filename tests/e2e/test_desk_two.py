@@ -195,6 +195,36 @@ def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Ca
         heddle.call("alice", "POST", f"threads/{each}/cancel")
 
 
+def test_what_is_done_while_a_bulk_runs_is_taken_back_before_it(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """One key for both: what was done last comes first, and the line says which."""
+    complaints(empty, 250, "Throng")
+    page = visit("admin").page
+    first_of_the_open(page, "Throng 249")
+    busy = [empty.start("alice", "[[sleep 60]]", wait=False) for _ in range(8)]  # as many as the worker can do at once
+    everything(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("l")
+    page.keyboard.type("mail")
+    page.keyboard.press("Enter")
+    expect(page.locator("#bulks")).to_contain_text("0 of 250")
+    page.keyboard.press("a")
+    expect(page.locator("#undo")).to_contain_text("Claimed “Throng 249”")
+    expect(page.locator("#bulks form")).to_have_count(1)
+    page.keyboard.press("z")
+    expect(page.locator("#desk-said")).to_contain_text("Undone: claim of “Throng 249”.")
+    expect(page.locator("#bulks form")).to_have_count(1)
+    page.keyboard.press("a")
+    expect(page.locator("#undo")).to_contain_text("Claimed “Throng 249”")
+    for each in busy:
+        empty.call("alice", "POST", f"threads/{each}/cancel")
+    expect(page.locator("#desk-said")).to_contain_text("New label mail on 250 reports.")
+    expect(page.locator("#undo")).to_contain_text("Before that: Claimed “Throng 249”")
+    expect(page.locator("#said")).to_contain_text("New label mail on 250 reports.")
+    page.keyboard.press("z")
+    expect(page.locator("#desk-said")).to_contain_text("Undone: claim of “Throng 249”.")
+    expect(page.locator("#undo")).to_contain_text("Before that: New label mail on 250 reports")
+
+
 def everything(page: Page) -> None:
     """Tick all that match, and open the menu of what else can be done to it."""
     page.locator(".rep input").first.check()
@@ -252,17 +282,19 @@ def test_what_others_do_closes_no_menu_and_takes_no_focus(empty: Heddle, visit: 
 
 
 def test_the_other_tab_of_the_same_admin_follows(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    """A tab without the focus takes over what the one with the focus did; a note half typed there stays."""
+    """On another device as well, where both windows have the focus; a note half typed there stays. The one where it was
+    done loads nothing again.
+    """
     complaints(empty, 2)
-    here = visit("admin").page
-    there = here.context.new_page()
-    there.add_init_script("document.hasFocus = () => false")  # both tabs of a test believe that they have it
+    here, there = visit("admin").page, visit("admin").page
     with there.expect_request("**/feedback/live/*"):
         there.goto("/feedback/?q=is:open")
     first_of_the_open(here, "Complaint 1")
     expect(there.locator(".rep[data-held]")).to_have_count(0)
     here.keyboard.press("e")
     shows(here, "Complaint 0")
+    renewed: list[str] = []
+    here.on("request", lambda asked: renewed.append(asked.url) if "/feedback/?" in asked.url else None)
     expect(there.locator(".rep a")).to_have_text(["Complaint 0"])
     expect(there.locator("#desk-total")).to_have_text("1 report")
     there.keyboard.press("j")
@@ -271,6 +303,7 @@ def test_the_other_tab_of_the_same_admin_follows(empty: Heddle, visit: Callable[
     here.keyboard.press("a")
     expect(there.locator(".rep")).to_contain_text("you")
     expect(there.locator("#admin-note")).to_have_value("Half a")
+    assert not renewed
 
 
 def test_snooze_is_for_all_that_is_ticked(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -10,6 +10,7 @@ import pytest
 import time_machine
 from django.db import connection, transaction
 from django.test import Client
+from django.utils import timezone
 
 from core import paging, sse
 from core.templatetags import ui
@@ -390,6 +391,39 @@ def test_a_large_bulk_runs_behind_shows_how_far_it_is_and_can_be_stopped(
     assert len(words(page)) == 5
     over = client.post(f"{DESK}bulk/{Bulk.objects.first().bulk_id}/stop/", {"here": DESK})
     assert "This bulk has already ended." in told(then(client, over))
+
+
+def test_what_is_done_while_a_bulk_runs_is_told_and_undone_before_it(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the order in which it was asked for, though the bulk stores its last changes later."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
+    made, client = reports(who.alice, 5), browser_of("admin")
+    then(client, press(client, opened(client, made[0]), "own me"))
+    page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
+    assert page.id("desk-status").none("form", id="undo"), "its claim was before the bulk"
+    make.half_done_bulk()
+    page = then(client, press(client, opened(client, made[4]), "own me"))
+    assert told(page) == ["Claimed “report 4”"]
+    assert page.id("bulks").one("form") and page.id("undo").one("button", **{"data-key": "z"})
+    page = then(client, send(client, get(client, DESK + ALL), "resolve", made[3:]))
+    assert told(page) == ["Resolved 2 reports"]
+    page = then(client, submit(client, page.id("undo")))
+    assert told(page)[0] == "Undone: resolution of 2 reports."
+    assert page.id("undo").words.startswith("Before that: Claimed “report 4”")
+    Bulk.objects.filter(state=Bulk.State.RUNNING).update(lease_until=timezone.now())
+    bulk.advance(Bulk.objects.get(verb="label").pk)
+    page = get(client, DESK + ALL)
+    assert told(page) == ["New label mail on 5 reports."] and page.id("bulks").none("form")
+    assert page.id("undo").words.startswith("Before that: Claimed “report 4”")
+    page = then(client, submit(client, page.id("undo")))
+    assert page.id("undo").words.startswith("Before that: New label mail on 5 reports")
+    page = then(client, submit(client, page.id("undo")))
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    assert not Labelled.objects.exists()
+    page = get(client, DESK + ALL)
+    assert page.id("undo").words.startswith("Before that: Claimed “report 0”")
 
 
 def test_an_undo_that_a_worker_ends_says_so_and_what_was_before_is_no_news(
