@@ -8,6 +8,8 @@ from typing import Any
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -141,9 +143,19 @@ def _own(typed: dict[str, Any]) -> list[WorldToolsIn]:
 @signed_in
 @require_GET
 def detail(request: HttpRequest, world_id: str) -> HttpResponse:
-    """One world: tools, state, calls, and a form to call a tool."""
+    """One world: tools, state, calls, and a form to call a tool; with `call` that call's result, and its arguments in
+    the form.
+    """
     actor = page_actor(request)
-    return _detail(request, actor, keeping.world_for(actor, world_id))
+    world = keeping.world_for(actor, world_id)
+    made = calling.called(actor, world, request.GET.get("call", ""))
+    if made is None:
+        return _detail(request, actor, world)
+    line, called = made
+    tool = _named(line.tool, world.tools.all())
+    form = fields.form_of(tool.input_schema if tool else {}).filled(line.input)
+    form = replace(form, is_whole=request.GET.get("as") == fields.WHOLE)
+    return _detail(request, actor, world, {"tool": line.tool}, called=called, form=form if tool else None)
 
 
 def _detail(
@@ -238,8 +250,9 @@ def tools(request: HttpRequest, world_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def call(request: HttpRequest, world_id: str) -> HttpResponse:
-    """Call a tool and show the result above the form. Invalid arguments give an error result, unless a field cannot be
-    parsed."""
+    """Call a tool; the page that follows shows the result. Invalid arguments give an error result, unless a field
+    cannot be parsed.
+    """
     actor, world = _open(request, world_id)
     typed = {"tool": request.POST.get("tool", "")}
     tool = _named(typed["tool"], world.tools.all())
@@ -256,9 +269,8 @@ def call(request: HttpRequest, world_id: str) -> HttpResponse:
         called = calling.call(actor, world, bodies.parse(WorldCallIn, asked))
     except (InvalidRequest, Conflict) as problem:
         return _detail(request, actor, world, typed, problem, form=form)
-    return _detail(
-        request, actor, keeping.world_for(actor, world_id), typed, called=called, form=form if tool else None
-    )
+    shown = {"call": called.call_id, **({"as": fields.WHOLE} if form.is_whole else {})}
+    return redirect(f"{reverse('catalogue:world', args=[world.world_id])}?{urlencode(shown)}#answer")
 
 
 @signed_in

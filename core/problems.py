@@ -1,6 +1,7 @@
 """Turns exceptions into responses: an envelope under /v1, a page elsewhere."""
 
 import logging
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -9,7 +10,9 @@ from django.core.exceptions import BadRequest, DisallowedHost, PermissionDenied,
 from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
+from django.urls import Resolver404, resolve
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import requires_csrf_token
@@ -117,8 +120,14 @@ def page(request: HttpRequest, problem: DomainError) -> HttpResponse:
 
 
 def wrong_method(request: HttpRequest, refused: HttpResponseNotAllowed) -> HttpResponse:
-    """Django's empty 405 response with the reason; its headers are kept."""
+    """Django's empty 405 response with the reason; its headers are kept.
+
+    A browser reads the address of a form after the form was refused there, and after its user signed in again; it is
+    redirected to the page that the form belongs to.
+    """
     is_read = request.method in ("GET", "HEAD")
+    if is_read and not is_api(request) and (above := _above(request.path_info)):
+        return redirect(above)
     said = "This address only accepts forms." if is_read else "This page is read-only."
     if is_api(request):
         told = envelope(MethodNotAllowed(f"{request.method} is not allowed here. Allowed: {refused['Allow']}."))
@@ -126,6 +135,15 @@ def wrong_method(request: HttpRequest, refused: HttpResponseNotAllowed) -> HttpR
         told = page(request, MethodNotAllowed(f"{said} Nothing was changed."))
     told["Allow"] = refused["Allow"]
     return told
+
+
+def _above(path: str) -> str:
+    """The nearest page above a path; empty if only the front page is."""
+    while (path := f"{path.rstrip('/').rpartition('/')[0]}/") != "/":
+        with suppress(Resolver404):
+            resolve(path)
+            return path
+    return ""
 
 
 def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpResponse:

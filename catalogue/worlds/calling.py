@@ -11,7 +11,7 @@ from catalogue.executing import Execution
 from catalogue.models import Call, World
 from catalogue.wire_worlds import LoggedOut, LogPageOut, WorldCallIn, WorldCallOut
 from catalogue.worlds.playing import Played, play
-from core import paging
+from core import ids, paging
 from core.actor import Actor
 from core.canonical import size_of
 from core.errors import InvalidRequest
@@ -38,6 +38,16 @@ def call(actor: Actor | None, world: World, body: WorldCallIn) -> WorldCallOut:
         result=played.result.model_dump(),
         **{name: played.facts[name] for name in _TOLD},
     )
+
+
+def called(actor: Actor, world: World, call_id: str) -> tuple[LoggedOut, WorldCallOut] | None:
+    """A call of the world's log and what it returned; None for an unknown one, or one that the actor may not see."""
+    rows = Call.objects.visible_to(actor).filter(world=world, key=ids.key_of(call_id, ids.CALL) or "")
+    row = rows.select_related("created_by").first()
+    if row is None or not row.answer or not row.world_facts:
+        return None
+    facts, result = {name: row.world_facts[name] for name in _TOLD}, row.answer["result"]
+    return _line(row), WorldCallOut(call_id=row.call_id, output=result.get("data"), result=result, **facts)
 
 
 _TOLD = ("step_count", "cache_hit", "mode_used", "source", "validation", "seed")

@@ -59,12 +59,6 @@ def press(client: Client, page: Node, verb: str, **typed: Any) -> HttpResponse:
     return submit(client, page.id("triage"), verb, **typed)
 
 
-def then(client: Client, answer: HttpResponse) -> Node:
-    """Where an action led."""
-    assert answer.status_code == 302, answer.content
-    return get(client, answer["Location"])
-
-
 def told(page: Node) -> list[str]:
     """What the status line says."""
     return [each.words for each in page.id("desk-status").all(data_said=True)]

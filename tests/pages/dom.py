@@ -162,6 +162,12 @@ def get(client: Client, path: str, status: int = 200, **headers: str) -> Node:
     return dom(client.get(path, headers=headers), status)
 
 
+def then(client: Client, answer: HttpResponse) -> Node:
+    """Where a form led."""
+    assert answer.status_code == 302, answer.content
+    return get(client, answer["Location"])
+
+
 def fragment(client: Client, path: str, status: int = 200) -> Node:
     """What htmx gets."""
     return get(client, path, status, **{"HX-Request": "true"})

@@ -24,11 +24,10 @@ from tests.pages.desk import (
     reports,
     row_of,
     stored,
-    then,
     told,
     words,
 )
-from tests.pages.dom import Node, dom, get, queries, submit
+from tests.pages.dom import Node, dom, get, queries, submit, then
 from tests.people import People, Person, one, second_admin
 
 ALL_OPEN = f"{DESK}?q=is:open"

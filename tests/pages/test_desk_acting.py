@@ -28,11 +28,10 @@ from tests.pages.desk import (
     reports,
     row_of,
     stored,
-    then,
     told,
     words,
 )
-from tests.pages.dom import Node, dom, get, submit
+from tests.pages.dom import Node, dom, get, submit, then
 from tests.people import People, second_admin
 from threads.models import Thread
 

@@ -32,11 +32,10 @@ from tests.pages.desk import (
     query_of,
     reports,
     stored,
-    then,
     told,
     words,
 )
-from tests.pages.dom import Node, dom, get, parsed, submit
+from tests.pages.dom import Node, dom, get, parsed, submit, then
 from tests.people import People, second_admin
 from threads.models import Thread
 

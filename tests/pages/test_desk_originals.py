@@ -7,8 +7,8 @@ from django.test import Client
 
 from feedback.models import Triage, UserFeedback
 from tests import make
-from tests.pages.desk import Browser, do, opened, press, reports, stored, then, told
-from tests.pages.dom import Node, dom, fragment, get, queries, submit
+from tests.pages.desk import Browser, do, opened, press, reports, stored, told
+from tests.pages.dom import Node, dom, fragment, get, queries, submit, then
 from tests.people import People
 
 

@@ -8,8 +8,8 @@ from django.test import Client
 
 from feedback import bulk, labelling, pages_labels
 from feedback.models import Bulk, Label
-from tests.pages.desk import Browser, do, opened, reports, stored, then, words
-from tests.pages.dom import Node, dom, get, queries, submit
+from tests.pages.desk import Browser, do, opened, reports, stored, words
+from tests.pages.dom import Node, dom, get, queries, submit, then
 from tests.people import People
 
 LABELS = "/settings/labels/"

@@ -17,8 +17,7 @@ from accounts.models import Membership, Org, User, mint
 from accounts.orgs import add_member
 from tests import hooks, make
 from tests.conftest import Api, data_of
-from tests.pages.desk import then
-from tests.pages.dom import Node, dom, get, submit
+from tests.pages.dom import Node, dom, get, submit, then
 from tests.people import PASSWORD, People
 
 Browser = Callable[[str | None], Client]

@@ -9,7 +9,7 @@ from catalogue import pages_compliance, pages_fixtures, pages_worlds
 from catalogue.models import Call, World
 from tests import make
 from tests.conftest import data_of
-from tests.pages.dom import dom, get, queries, submit
+from tests.pages.dom import dom, get, queries, submit, then
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -91,7 +91,7 @@ def test_the_tool_that_is_chosen_is_called_by_a_form_made_from_its_schema(alice,
     form = page.id("call-form")
     labels = {label.words.split()[0]: label["for"] for label in form.all("label", for_=True)}
     assert list(labels)[:2] == ["message", "repeat"] and form.one("input", name="tool")["value"] == "demo__echo"
-    page = dom(submit(alice, form, **{labels["message"]: "hi", labels["repeat"]: "2"}))
+    page = then(alice, submit(alice, form, **{labels["message"]: "hi", labels["repeat"]: "2"}))
     assert page.id("answer").one("h2").words == "Result" and page.id(labels["repeat"])["value"] == "2"
     assert Call.objects.get(world=world).arguments == {"message": "hi", "repeat": 2}
     turned = dom(submit(alice, page.id("call-form"), "turn"))
@@ -102,11 +102,15 @@ def test_the_tool_that_is_chosen_is_called_by_a_form_made_from_its_schema(alice,
 
 
 def test_a_call_by_hand_shows_its_answer_and_stays_in_the_form(alice, world):
-    page = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hi"}'}))
-    assert page.one("section", id="answer").one("h2").words == "Result"
-    assert page.id("whole").text == '{"message": "hi"}'
-    assert page.one("option", selected=True).words == "demo__echo"
-    failed = dom(alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": "{}"}))
+    """At an address of its own, so that a reload calls nothing."""
+    answer = alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hi"}'})
+    for _ in range(2):
+        page = then(alice, answer)
+        assert page.one("section", id="answer").one("h2").words == "Result"
+        assert json.loads(page.id("whole").text) == {"message": "hi"}
+        assert page.one("option", selected=True).words == "demo__echo"
+    assert World.objects.get().step_count == 1
+    failed = then(alice, alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": "{}"}))
     assert failed.one("section", id="answer").one("h2").words == "Failed"
     assert "MISSING_REQUIRED" in failed.one("section", id="answer").words
     wrong = alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": "{"})
@@ -296,9 +300,8 @@ def test_a_fixture_that_fails_is_written_and_read_again_by_the_form(alice, who, 
     assert page.id("fixture-1-code").one("option", selected=True).words == "NOT_FOUND"
     assert page.id("fixture-1-message")["value"] == failing[4] and page.id("fixture-1-output").text == ""
     assert page.id("fixture-2-code").none("option", selected=True)
-    answer = dom(alice.post(path(made, "call/"), {"tool": "find_seat", "as": "whole", "whole": '{"row": 13}'})).id(
-        "answer"
-    )
+    called = alice.post(path(made, "call/"), {"tool": "find_seat", "as": "whole", "whole": '{"row": 13}'})
+    answer = then(alice, called).id("answer")
     assert answer.one("h2").words == "Failed" and "step 1, fixture" in answer.words and HOSTILE in answer.words
     call = {"tool": "find_seat", "input": {"row": 13}}
     error = data_of(api("alice").post(f"/v1{path(made)}call", call))["result"]["error"]
