@@ -17,9 +17,9 @@ from catalogue.models import Skill, SkillVersion
 from catalogue.wire_skills import PinVersionIn, SkillIn, SkillPatch, VersionIn, VersionPatch
 from core import bodies, differences, forms, paging
 from core.actor import Actor
-from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, Unauthorized
+from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, Stale, Unauthorized
 from core.markdown import markdown_html
-from core.versions import seen_by
+from core.versions import seen_by, version_of
 
 PAGE = 50
 SCOPES = {"": "All", "personal": "Mine and subscribed", "org": "Shared by others"}
@@ -119,16 +119,21 @@ def compare(request: HttpRequest, skill_id: str) -> HttpResponse:
 @signed_in
 @require_http_methods(["GET", "POST"])
 def write(request: HttpRequest, skill_id: str) -> HttpResponse:
-    """Create the next version (K11), starting with the text of the latest."""
+    """Create the next version (K11), starting with the text of the latest; one that was created meanwhile is not
+    overruled unseen.
+    """
     actor = page_actor(request)
     skill = _editable(actor, skill_id)
     if request.method == "GET":
-        return _version_form(request, skill, _typed(skills.summary(actor, skill).latest_version))
+        latest = skills.summary(actor, skill).latest_version
+        return _version_form(request, skill, _typed(latest), seen=str(latest.version))
     typed = {name: forms.lines(request.POST.get(name, "")) for name in FIELDS}
+    seen = request.POST.get("seen", "")
     try:
-        added = skills.add_version(actor, skill, bodies.parse(VersionIn, _version(typed)))
-    except InvalidRequest as problem:
-        return _version_form(request, skill, typed, problem)
+        added = skills.add_version(actor, skill, bodies.parse(VersionIn, _version(typed)), after=bodies.number(seen))
+    except (InvalidRequest, Stale) as problem:
+        seen = str(skills.latest(skill)) if isinstance(problem, Stale) else seen
+        return _version_form(request, skill, typed, problem, seen=seen)
     notes.success(request, f"Created version {added.version}. Versions that users chose do not change.")
     return redirect("catalogue:skill", skill.skill_id)
 
@@ -141,13 +146,13 @@ def edit(request: HttpRequest, skill_id: str, version: str) -> HttpResponse:
     skill = _editable(actor, skill_id)
     held = skills.version_of(skill, naming.version_number(version))
     if request.method == "GET":
-        return _version_form(request, skill, _typed(held), held=held)
+        return _version_form(request, skill, _typed(held), held=held, seen=version_of(held))
     typed = {name: forms.lines(request.POST.get(name, "")) for name in FIELDS}
     seen = request.POST.get("seen") or None
     try:
         skills.edit_version(actor, skill, held.version, bodies.parse(VersionPatch, _version(typed)), seen=seen)
     except (InvalidRequest, Conflict) as problem:
-        return _version_form(request, skill, typed, problem, held=held)
+        return _version_form(request, skill, typed, problem, held=held, seen=seen_by(seen, held, problem))
     notes.success(request, f"Version {held.version} saved.")
     return redirect(f"{reverse('catalogue:skill', args=[skill.skill_id])}?version={held.version}")
 
@@ -273,9 +278,10 @@ def _version_form(
     problem: DomainError | None = None,
     *,
     held: SkillVersion | None = None,
+    seen: str,
 ) -> HttpResponse:
-    seen = seen_by(request.POST.get("seen"), held, problem) if held else ""
-    return _form(request, "catalogue/write.html", typed, problem, skill=skill, held=held, seen=seen)
+    more = {"skill": skill, "held": held, "seen": seen, "is_behind": isinstance(problem, Stale)}
+    return _form(request, "catalogue/write.html", typed, problem, **more)
 
 
 def _form(

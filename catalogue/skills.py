@@ -25,7 +25,7 @@ from catalogue.wire_skills import (
 from core import ids, paging
 from core.actor import Actor
 from core.db import held
-from core.errors import InvalidRequest, NotFound, Unauthorized
+from core.errors import InvalidRequest, NotFound, Stale, Unauthorized
 from core.names import name_kept
 from core.prepared import Prepared
 from core.versions import require_seen
@@ -151,12 +151,14 @@ def version_of(skill: Skill, number: int) -> SkillVersion:
     return version
 
 
-def add_version(actor: Actor, skill: Skill, body: VersionIn) -> SkillVersion:
-    """Create the next version (K11); pins do not change."""
+def add_version(actor: Actor, skill: Skill, body: VersionIn, *, after: int | None = None) -> SkillVersion:
+    """Create the next version (K11); pins do not change. Raises `Stale` unless the latest one is `after`, if given."""
     with transaction.atomic():
         skill = _locked(skill)
         require_editor(actor, skill)
-        highest = SkillVersion.objects.filter(skill=skill).aggregate(Max("version"))["version__max"] or 0
+        highest = latest(skill)
+        if after not in (None, highest):
+            raise Stale(f"You began from version {after}. The latest one is version {highest} now.")
         return SkillVersion.objects.create(
             skill=skill,
             version=highest + 1,
@@ -164,6 +166,11 @@ def add_version(actor: Actor, skill: Skill, body: VersionIn) -> SkillVersion:
             body=body.body,
             relevant_topics=body.relevant_topics,
         )
+
+
+def latest(skill: Skill) -> int:
+    """The number of the latest version; 0 for a skill that was deleted."""
+    return SkillVersion.objects.filter(skill=skill).aggregate(Max("version"))["version__max"] or 0
 
 
 def edit_version(

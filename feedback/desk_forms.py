@@ -85,6 +85,12 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
     return steps
 
 
+def seen(form: QueryDict) -> dict[str, Any]:
+    """The versions that the report's form was made from, as `triage.act` takes them."""
+    texts = {"admin_note": form.get("note_seen"), "public_reply": form.get("reply_seen")}
+    return {"seen": form.get("seen"), "seen_texts": {column: text for column, text in texts.items() if text}}
+
+
 def note_step(form: QueryDict) -> tuple[Verb, Exact]:
     """The verb that saves the note of the report's form."""
     return _step("note", {"admin_note": _text(form, "admin_note") or None})

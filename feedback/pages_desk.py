@@ -177,13 +177,14 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         bodies.check_storable(request.POST.dict())
         _require_one_meant(request)
         steps = desk_forms.steps_of(request.POST, zones.of(request))
+        seen = desk_forms.seen(request.POST)
         try:
-            report, action = triage.act(actor, feedback_id, *steps, seen=request.POST.get("seen"))
+            report, action = triage.act(actor, feedback_id, *steps, **seen)
         except ResolvedAlready as problem:
             # The second admin wanted it resolved, and it is: say so instead of asking to press again.
             if steps[-1][0].name != "resolve":
                 raise
-            report, action = triage.act(actor, feedback_id, *steps[:-1], seen=request.POST.get("seen"))
+            report, action = triage.act(actor, feedback_id, *steps[:-1], **seen)
             notes.info(request, desk_telling.of_resolved(actor, problem))
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
@@ -213,7 +214,7 @@ def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpRespon
         bodies.check_storable(form.dict())
         if desk_forms.has_typed_note(form):
             with triage.named_reports_stay(), transaction.atomic():
-                triage.act(actor, feedback_id, desk_forms.note_step(form), seen=form.get("seen"))
+                triage.act(actor, feedback_id, desk_forms.note_step(form), **desk_forms.seen(form))
                 said = comment_forms.apply_to_report(actor, feedback_id, form) + " The note was saved, too."
         else:
             said = comment_forms.apply_to_report(actor, feedback_id, form)

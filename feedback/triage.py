@@ -1,8 +1,9 @@
 """Triage: applies admins' actions to reports and records each change with the values before and after."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from django.db import IntegrityError, transaction
@@ -104,12 +105,13 @@ def act(
     *steps: tuple[Verb, BaseModel],
     expected: str | None = None,
     seen: str | None = None,
+    seen_texts: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[UserFeedback, str | None]:
     """Apply one or several verbs to a report as one action: lock, decide, store, record, announce.
 
     Returns the report and the action's key in history, None if nothing changed. `expected` is the version that the
     report must have. `seen` is the version that the actor saw: it conflicts only with later changes of the columns
-    written here. Both raise `Stale`.
+    written here. `seen_texts` are such versions of single columns: a draft may be older than its page. Raises `Stale`.
     """
     action, changed = ids.new_key(), False
     with named_reports_stay(), transaction.atomic():
@@ -120,6 +122,8 @@ def act(
             decision = verb.decide(actor, subject, body)
             written = [] if verb.merges else [column for column, now in decision.items() if subject[column] != now]
             versions.require_unseen(actor, report, seen, written, is_of_words=verb.name in ANSWERS)
+            for column in seen_texts.keys() & written:
+                versions.require_unseen(actor, report, seen_texts[column], [column], is_of_draft=True)
             changed |= apply(actor, subject, verb.name, decision, action=action)
         if changed:
             transaction.on_commit(lambda: notices.publish(NOTICE))

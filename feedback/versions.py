@@ -62,11 +62,18 @@ class Overtaken(Stale):
 
 
 def require_unseen(
-    actor: Actor, report: UserFeedback, seen: str | None, columns: Iterable[str], *, is_of_words: bool
+    actor: Actor,
+    report: UserFeedback,
+    seen: str | None,
+    columns: Iterable[str],
+    *,
+    is_of_words: bool = False,
+    is_of_draft: bool = False,
 ) -> None:
     """Raise `Overtaken` if one of these columns was changed since the version that the actor saw.
 
-    With `is_of_words` also if the submitter changed the rating, because the decision was about it.
+    With `is_of_words` also if the submitter changed the rating, because the decision was about it. With `is_of_draft`
+    what the actor changed does not count: it may be an earlier part of the same text.
     """
     if not seen:
         return
@@ -77,6 +84,8 @@ def require_unseen(
     for change in changes_since(report, version):
         if both := sorted(written.intersection(change.after)):
             is_own = change.actor_id == actor.user_id
+            if is_own and is_of_draft:
+                continue
             who = f"{change.actor.display_name} has changed this report meanwhile."
             said = "You changed this in another window." if is_own else who
             raise Overtaken(said, columns=both, change=change)

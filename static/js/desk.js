@@ -175,7 +175,7 @@ on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted 
 	settle();
 	refocus(isDone && boosted && !one("[data-typing]:focus"));
 	isDone || (left?.isConnected && enter(left));
-	say(words("main [role=alert]:not([hidden]), .wrong, .failed p") || `${verb === "post" ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
+	say(words("main [role=alert], .wrong, .failed p") || `${verb === "post" ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
 });
 
 const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
@@ -207,7 +207,7 @@ function recall(ids = ticks()) {
 	last = ids.size && last;
 	one("[data-ticked]").textContent = `${ids.size} ticked`;
 	bulk.ticked.value = [...ids];
-	for (const box of all("[name=all]")) box.checked = every &&= ids.size;
+	if (bulk.all) bulk.all.checked = every &&= ids.size;
 	let more = ids.size;
 	for (const box of all(".rep input")) more -= box.checked = ids.has(box.value);
 	bulk.toggleAttribute("data-more", more);
@@ -255,7 +255,7 @@ const NEWS = {
 	},
 	bulks: (data) => (bulks = parsed(data).firstChild, progress()),
 	list: (html) => put(html, 1),
-	own: (at) => one("form.htmx-request") || at > part("bulk").dataset.at && renew(),
+	own: (at) => one("main .htmx-request") || at > part("bulk").dataset.at && renew(),
 	gone: () => source.close(),
 };
 

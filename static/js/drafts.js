@@ -3,12 +3,13 @@ import { active, all, enter, on, one } from "./page.js";
 const kept = sessionStorage;
 const { viewer } = document.body.dataset;
 if (viewer && viewer !== kept.viewer) kept.clear(), kept.viewer = viewer;
-const key = ({ dataset }) => `draft ${dataset.draft}`;
+const base = ({ form, dataset }) => form[dataset.base] ?? {};
+const key = ({ dataset }) => dataset.draft;
 on("input", ({ target }) => target.dataset.draft && keep(target));
 
 function keep(field) {
 	if (field.value === field.defaultValue) delete kept[key(field)];
-	else kept[key(field)] = field.value;
+	else kept[key(field)] = JSON.stringify([field.value, base(field).value]);
 }
 
 const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
@@ -47,9 +48,10 @@ on("click", ({ target }) => forget(target.dataset.forget));
 htmx.onLoad((root) => {
 	for (const field of all("[data-draft]", root)) {
 		const id = key(field);
-		const draft = field.value ? kept[id] : kept[id]?.replace(taken[id] ?? "", "");
-		const isKept = (draft ?? field.value) !== field.value && field.value === field.defaultValue;
-		if (isKept) field.value = draft, field.dataset.kept = "", keep(field);
+		const [text = field.value, seen] = JSON.parse(kept[id] ?? "[]");
+		const draft = field.value ? text : text.replace(taken[id] ?? "", "");
+		const isKept = draft !== field.value && field.value === field.defaultValue;
+		if (isKept) base(field).value = seen, field.value = draft, field.dataset.kept = "", keep(field);
 		if (isKept || id === typing) field.closest("details:not(.menu)")?.setAttribute("open", "");
 		if (id !== typing) continue;
 		enter(field);

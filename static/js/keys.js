@@ -12,9 +12,7 @@ function isUsed(event) {
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
 	if (queue[0] ? ends(event) : inField(event) || inList(event)) return true;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
-	if (chord || event.altKey || event.getModifierState("AltGraph") || key.length > 1) return;
-	if (event.repeat && !"jk".includes(key)) return;
-	if (!queue[0] && target.closest(TYPING)) return;
+	if (chord || event.altKey || key.length > 1 || event.repeat && !"jk".includes(key) || !queue[0] && target.closest(TYPING)) return;
 	queue.push(event.shiftKey ? key : key.toLowerCase());
 	return act() || queue[0];
 }
@@ -45,7 +43,7 @@ function act() {
 }
 
 function then() {
-	if (one("main :is([role=alert]:not([hidden]), .wrong, .failed)")) queue.length = 0;
+	if (one("main :is([role=alert], .wrong, .failed)")) queue.length = 0;
 	act();
 }
 on("htmx:load htmx:afterRequest", () => setTimeout(then));
@@ -75,8 +73,7 @@ on("click", (event) => {
 	const form = event.target.closest("[data-cancel]")?.closest(".rate");
 	const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-!one("[value=positive]:checked", form));
 	if (opener) event.preventDefault(), form.remove(), enter(opener);
-	const jump = event.target.closest("[data-jump]");
-	if (jump && !event.ctrlKey && !event.metaKey && leap(jump.dataset.each)) event.preventDefault();
+	if (!event.ctrlKey && !event.metaKey && leap(event.target.closest("[data-jump]")?.dataset.each)) event.preventDefault();
 });
 
 on("click focusin", ({ target, type }) => all(".menu[open]").forEach((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), true);
@@ -189,7 +186,7 @@ htmx.onLoad((root) => {
 });
 
 const TURN = "#talk .msg[data-index]";
-const edge = () => parseFloat(getComputedStyle(one(":root")).scrollPaddingTop);
+const edge = () => parseFloat(getComputedStyle(one("html")).scrollPaddingTop);
 
 function inView(node) {
 	const { top, bottom } = node?.getBoundingClientRect() ?? {};

@@ -20,7 +20,7 @@ export function adopt(node) {
 const [line] = part("failed").content.children;
 const reason = one("p", line);
 const unreached = reason.textContent;
-export const parsed = (html) => new DOMParser().parseFromString(html, "text/html").body;
+export const parsed = (html) => Document.parseHTMLUnsafe(html).body;
 
 export function fail(near, { status, responseText } = {}) {
 	const told = all("[data-why]", parsed(responseText));
@@ -51,7 +51,7 @@ document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=
 
 setInterval(() => {
 	for (const time of all("time")) {
-		const [, just, shown, past] = /^(just )?(now|\d+ (?:min|h|d))( ago)?$/.exec(time.textContent) ?? [];
+		const [, just, shown, past] = /^(just )?(now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
 		const passed = (Date.now() - Date.parse(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
 		if (!shown || passed >= 43200) continue;
 		const words = passed < 1 ? "now" : passed < 60 ? `${~~passed} min` : passed < 1440 ? `${~~(passed / 60)} h` : `${~~(passed / 1440)} d`;

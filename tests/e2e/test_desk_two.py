@@ -46,6 +46,36 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"
 
 
+def test_a_draft_is_not_saved_over_what_a_colleague_wrote_meanwhile(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """It was typed for the text that stood there then, though the page that it came back to is newer."""
+    thread_id = complaints(empty, 2)
+    mine = visit("admin")
+    mine.forgive("status of 412")
+    page = mine.page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press("m")
+    page.keyboard.type("My words")
+    page.keyboard.press("Escape")
+    page.keyboard.press("a")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 1” and saved the note")
+    page.keyboard.press("m")
+    page.keyboard.type(", and more")
+    page.keyboard.press("Escape")
+    page.goto("/threads/")
+    newest = stored(empty, thread_id)[0]["feedback_id"]
+    act = f"admin/feedback/{newest}/actions"
+    empty.call("bea", "POST", act, {"verb": "note", "arguments": {"admin_note": "Bea's words"}})
+    first_of_the_open(page, "Complaint 1")
+    expect(page.locator("#admin-note")).to_have_value("My words, and more")
+    page.keyboard.press("e")
+    expect(page.locator("#desk-report .version").first).to_contain_text("Bea's words")
+    assert stored(empty, thread_id)[0]["admin_note"] == "Bea's words" and not stored(empty, thread_id)[0]["resolved"]
+    expect(page.locator("#admin-note")).to_be_focused()
+    page.keyboard.press("Control+Enter")
+    shows(page, "Complaint 0")
+    assert stored(empty, thread_id)[0]["admin_note"] == "My words, and more"
+
+
 def test_a_reply_that_met_another_one_is_sent_by_the_same_key_again(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 1)
     mine, theirs = visit("admin"), visit("bea")

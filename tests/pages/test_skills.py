@@ -176,6 +176,22 @@ def test_a_new_version_begins_with_the_highest_and_moves_no_pin(browser_of: Brow
     assert page.id("description")["value"] == "d" * 501 and page.id("description-wrong").words
 
 
+def test_a_next_version_is_not_made_over_one_that_its_editor_has_not_seen(browser_of: Browser, who: People) -> None:
+    """K11: the second is told, keeps what they typed, and may insist."""
+    held = skill(who.alice, accessibility="org-editable", body="One.")
+    skills.subscribe(who.bob.actor, held)
+    write = path(held, "write/")
+    alice, bob = browser_of("alice"), browser_of("bob")
+    first, second = (form(get(client, write), write) for client in (alice, bob))
+    assert submit(alice, first, body="By Alice.").status_code == 302
+    refused = dom(submit(bob, second, description="x" * 5_000), 400)
+    page = dom(submit(bob, form(refused, write), description="What for.", body="By Bob."), 412)
+    assert "You began from version 1. The latest one is version 2 now." in page.one(role="alert").words
+    assert page.id("body").text == "By Bob." and held.versions.count() == 2
+    assert submit(bob, form(page, write)).status_code == 302
+    assert [each.body for each in held.versions.order_by("version")] == ["One.", "By Alice.", "By Bob."]
+
+
 def test_what_changed_between_two_versions_is_shown_line_by_line(browser_of: Browser, who: People) -> None:
     same = "\n".join(f"Line {number}." for number in range(20))
     held = skill(who.alice, body=f"{same}\nUp to 15 euros.\nThe end.")
