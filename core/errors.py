@@ -56,6 +56,12 @@ class InvalidRequest(DomainError):
         return cls(f"{field}: {reason}", details=[{"field": field, "reason": reason}])
 
 
+class NoSuchPlace(InvalidRequest):
+    """A page token that is none of the list's: cut, of another list, or made up."""
+
+    title = "This list has no such page."
+
+
 class TargetRefused(InvalidRequest):
     """An address that Heddle does not send to: a wrong scheme, or a host in a private network."""
 
@@ -88,6 +94,12 @@ class Unauthorized(DomainError):
     status = 403
     code = "RobotoUnauthorizedException"
     title = "You do not have permission."
+
+
+class FormExpired(Unauthorized):
+    """A form of a page from before its user signed out, in or elsewhere: its CSRF token is not the current one."""
+
+    title = "This form has expired."
 
 
 class ReadOnlyThread(DomainError):

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import CharField, Func, Model, QuerySet
 from django.http import QueryDict
 
-from core.errors import InvalidRequest
+from core.errors import InvalidRequest, NoSuchPlace
 
 Stored = TypeVar("Stored", bound=Model)
 
@@ -62,7 +62,7 @@ class Places:
         return base64.urlsafe_b64encode(self._mac(body) + body).decode().rstrip("=")
 
     def place(self, token: str) -> list[Any]:
-        """The position in a token of this list; raises `InvalidRequest`."""
+        """The position in a token of this list; raises `NoSuchPlace`."""
         try:
             raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
             if hmac.compare_digest(raw[:10], self._mac(raw[10:])):
@@ -71,7 +71,7 @@ class Places:
                     return position
         except (ValueError, UnicodeError):
             pass
-        raise InvalidRequest("page_token: is not valid for this list")
+        raise NoSuchPlace("page_token: is not valid for this list")
 
     def page(
         self, rows: QuerySet[Stored], *, limit: int, page_token: str | None, by: str = "pk", ascending: bool = False

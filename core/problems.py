@@ -24,8 +24,10 @@ from core.errors import (
     Contended,
     DiskFull,
     DomainError,
+    FormExpired,
     InvalidRequest,
     MethodNotAllowed,
+    NoSuchPlace,
     NotFound,
     Unauthorized,
     Unavailable,
@@ -38,7 +40,7 @@ _ELSEWHERE = (
     "The form was sent from an unexpected address. The operator has to set HEDDLE_PUBLIC_URL to the address "
     "that users open, and HEDDLE_HTTPS if a proxy in front serves https."
 )
-_TOO_OLD = "The form has expired. Go back, reload the page and send it again."
+_TOO_OLD = "The session has changed since this form was opened. Nothing was stored: open it again and send it then."
 RETRY_AFTER_SECONDS = 5
 
 
@@ -116,7 +118,16 @@ def page(request: HttpRequest, problem: DomainError) -> HttpResponse:
     """The error as a page."""
     parts = problem.parts if isinstance(problem, NotFound) else None
     detail = format_html("{}<code>{}</code>{}", *parts) if parts else problem.message
-    return _page(request, problem.status, problem.title, detail)
+    again = ("Open it again", came_from(request)) if isinstance(problem, FormExpired) else ("", "")
+    if isinstance(problem, NoSuchPlace):
+        detail, again = "Its address is incomplete, or of another list.", ("Show the first page", _first_page(request))
+    return _page(request, problem.status, problem.title, detail, again)
+
+
+def _first_page(request: HttpRequest) -> str:
+    query = request.GET.copy()
+    query.pop("after", None)
+    return f"{request.path}?{query.urlencode()}"
 
 
 def wrong_method(request: HttpRequest, refused: HttpResponseNotAllowed) -> HttpResponse:
@@ -146,7 +157,10 @@ def _above(path: str) -> str:
     return ""
 
 
-def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpResponse:
+def _page(
+    request: HttpRequest, status: int, title: str, detail: str, again: tuple[str, str] = ("", "")
+) -> HttpResponse:
+    """`again` is a link with its words, for those who are signed in."""
     first, *others = request.path_info.strip("/").split("/")
     places = settings.PLACES
     place, way_out, words = places.get("/".join((first, *others[:1]))) or places.get(first) or places[""]
@@ -159,6 +173,8 @@ def _page(request: HttpRequest, status: int, title: str, detail: str) -> HttpRes
         "way_out": way_out,
         "way_out_words": words,
         "came_from": came_from(request),
+        "again": again[0] if again[1] else "",
+        "again_href": again[1],
     }
     return _drawn(request, context)
 
@@ -203,8 +219,8 @@ def _route(request: HttpRequest) -> str:
 @requires_csrf_token
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The response to a form with a wrong origin or an expired token."""
-    said = _ELSEWHERE if reason.startswith(_OF_ITS_PLACE) else _TOO_OLD
-    return page(request, Unauthorized(said))
+    is_elsewhere = reason.startswith(_OF_ITS_PLACE)
+    return page(request, Unauthorized(_ELSEWHERE) if is_elsewhere else FormExpired(_TOO_OLD))
 
 
 def refused(request: HttpRequest, exception: BaseException) -> HttpResponse:

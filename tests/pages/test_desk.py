@@ -426,7 +426,7 @@ def test_a_typed_day_is_the_viewers_at_every_door_of_the_desk(browser_of: Browse
 def test_an_address_that_leads_nowhere_says_so(browser_of: Browser, who: People, query: str, status: int) -> None:
     reports(who.alice, 1)
     page = get(browser_of("admin"), DESK + query, status)
-    assert ("fb_nothing" if "item" in query else "page_token") in page.one("main").words
+    assert ("fb_nothing" if "item" in query else "no such page") in page.one("main").words
 
 
 def test_an_open_report_shows_the_conversation_around_the_answer(browser_of: Browser, who: People) -> None:

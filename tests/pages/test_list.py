@@ -252,8 +252,9 @@ def test_a_boosted_visit_gets_the_whole_page(browser_of: Browser, who: People) -
 
 @pytest.mark.parametrize("token", ["x", "v1.", "e30", "AAAA.BBBB", "9" * 400])
 def test_a_page_token_that_was_made_up_is_refused(browser_of: Browser, token: str) -> None:
-    page = get(browser_of("alice"), f"/threads/?after={token}", 400)
-    assert "page_token" in page.words
+    page = get(browser_of("alice"), f"/threads/?after={token}&q=x", 400)
+    assert page.one("h1").words == "This list has no such page." and "page_token" not in page.words
+    assert page.one("main").one("a", data_why=True)["href"] == "/threads/?q=x"
 
 
 def test_views_filter_and_keep_the_search(browser_of: Browser, who: People) -> None:

@@ -185,3 +185,18 @@ def test_a_form_of_a_kind_that_cannot_be_read_is_refused_and_is_no_fault_of_ours
 
 def test_the_root_leads_to_the_threads(browser_of: Browser) -> None:
     assert browser_of("alice").get("/")["Location"] == "/threads/"
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true", "HX-Current-URL": "http://testserver/settings/?x=1"}])
+def test_a_form_from_before_its_user_signed_in_again_leads_to_its_page(who: People, headers: dict[str, str]) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(who.alice.user)
+    sent = {"name": "x", "csrfmiddlewaretoken": "x" * 64}
+    client.get("/settings/")
+    shown = {"Referer": "http://testserver/settings/?x=1", **headers}
+    page = dom(client.post("/settings/tokens/", sent, headers=shown), 403)
+    assert page.one("h1").words == "This form has expired." and "permission" not in page.words
+    assert page.one("main").one("a", data_why=True)["href"] == "/settings/?x=1"
+    client.cookies.clear()
+    page = dom(client.post("/settings/tokens/", sent, headers=shown), 403)
+    assert page.one("main").one("a", data_why=True)["href"].startswith("/signin/?next=%2Fsettings%2F")
