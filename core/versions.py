@@ -23,7 +23,7 @@ def require_seen(row: Dated, seen: str | None, what: str) -> None:
     `seen` is a version or an If-Match; None and `*` match any. `what` names the row.
     """
     if seen is not None and seen.strip() != "*" and version_of(row) not in tags(seen):
-        raise Stale(f"Somebody has changed this {what} since you opened it.")
+        raise Stale(f"This {what} was changed since you opened it, by somebody else or in another tab.")
 
 
 def seen_by(form: str | None, row: Dated, problem: Exception | None) -> str:

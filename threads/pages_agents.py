@@ -20,6 +20,7 @@ from threads.models import Agent
 from threads.wire_agents import AgentIn, AgentPatch, LaunchIn
 
 PAGE = 50
+_ADDED = "variables: the template uses the names that were added here; save again to declare them"
 OFFERED = 60
 """Maximum number of skills shown as checkboxes; others are typed."""
 
@@ -134,7 +135,8 @@ def _form(
     rows = draft.rows.with_variables(missing).with_blanks(added)
     places = rows.places()
     names = drafting.TYPED_AS | places | ({} if typed["messages"].strip() else {"messages": "text"})
-    errors = forms.reasons(problem, (*drafting.FIELDS, *places), otherwise="form", names=names) if problem else {}
+    told = InvalidRequest(_ADDED) if missing else problem
+    errors = forms.reasons(told, (*drafting.FIELDS, *places), otherwise="form", names=names) if told else {}
     known = {profile.id for profile in profiles.all_profiles()}
     org = agent.org if agent else current_org(request)
     offered = skills.names(page_actor(request), org.pk, OFFERED) if org else []
