@@ -40,7 +40,7 @@ _ELSEWHERE = (
     "The form was sent from an unexpected address. The operator has to set HEDDLE_PUBLIC_URL to the address "
     "that users open, and HEDDLE_HTTPS if a proxy in front serves https."
 )
-_TOO_OLD = "The session has changed since this form was opened. Nothing was stored: open it again and send it then."
+_TOO_OLD = "The form has expired: somebody signed in or out since. Nothing was stored; open it again to send it."
 RETRY_AFTER_SECONDS = 5
 
 

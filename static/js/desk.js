@@ -138,7 +138,7 @@ function refocus(goes) {
 on("htmx:beforeSend", ({ target }) => {
 	if (target.id === "renew") return target.at = asked;
 	asked++;
-	left = target.id === "triage" && target === active().form && active();
+	left = target.method === "post" && target === active().form && active();
 	if (left) enter(one(OPEN));
 });
 

@@ -12,7 +12,7 @@ function isUsed(event) {
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
 	if (queue[0] ? ends(event) : inField(event) || inList(event)) return true;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
-	if (chord || event.altKey || key.length > 1 || event.repeat && !"jk".includes(key) || !queue[0] && target.closest(TYPING)) return;
+	if (chord || event.altKey || event.getModifierState("AltGraph") || key.length > 1 || event.repeat && !"jk".includes(key) || !queue[0] && target.closest(TYPING)) return;
 	queue.push(event.shiftKey ? key : key.toLowerCase());
 	return act() || queue[0];
 }
@@ -43,7 +43,7 @@ function act() {
 }
 
 function then() {
-	if (one("main :is([role=alert], .wrong, .failed)")) queue.length = 0;
+	if (one("[role=alert], .wrong, .failed")) queue.length = 0;
 	act();
 }
 on("htmx:load htmx:afterRequest", () => setTimeout(then));
@@ -60,8 +60,7 @@ function inField({ key, target, shiftKey }) {
 	}
 	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
 	if (key !== "Escape") return;
-	if (!press(one("[data-cancel]", field.form ?? field)) && !closeMenus()) field.blur(), enter(one(".rep[aria-current] a"));
-	return true;
+	return press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), enter(one(".rep[aria-current] a")), true);
 }
 
 function send(target) {
@@ -107,7 +106,7 @@ function plain(key) {
 const named = (key) => `[data-key="${CSS.escape(key)}"]`;
 
 export function use(key) {
-	const found = one("#bulk")?.checkVisibility() && one(`#bulk ${named(key)}`) || one(`${named(key)}:not(#bulk *)`);
+	const found = all(named(key)).find((each) => each.closest("#bulk")?.checkVisibility() ?? 1);
 	const menu = found?.matches("summary") && found.parentElement;
 	if (!menu && !found?.matches(TYPING)) return press(found);
 	if (!found.checkVisibility()) return press(one(`#desk-tabs :not([aria-current])[data-pane=${found.closest("#desk-report") ? "report" : "list"}]`)) && queue.unshift(key);
@@ -145,7 +144,7 @@ function free() {
 	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "The rest is claimed.");
 }
 
-const tell = (words) => (say(words ||= "No more reports."), one("#told").innerHTML = `<p>${words}</p>`);
+const tell = (words) => (say(words ||= "No more reports."), one("#told").innerHTML = `<p>${words}`);
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 

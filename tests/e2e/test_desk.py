@@ -1090,6 +1090,12 @@ def test_keys_after_a_field_was_sent_are_not_its_text(empty: Heddle, visit: Call
     expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 0”")
     made = [(each["resolved"], each["admin_label"], each["admin_note"]) for each in stored(empty, thread_id)]
     assert made == [(True, "q", None), (False, None, "n"), (True, None, None)]
+    slowly(page, "**/feedback/bulk/")
+    first_of_the_open(page, "Complaint 1")
+    for key in ("x", "l", "w", "Enter", "a"):
+        page.keyboard.press(key)
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 1”")
+    assert stored(empty, thread_id)[1]["admin_label"] == "w"
     page.unroute_all(behavior="ignoreErrors")
 
 

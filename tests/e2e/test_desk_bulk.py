@@ -165,6 +165,19 @@ def test_a_capital_that_means_nothing_here_does_not_mean_its_small_letter(
     expect(page.locator("#desk-report .words")).to_have_text("Complaint 1")
 
 
+def test_a_key_with_another_modifier_is_no_key_of_the_desk(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """AltGr makes another letter of it, which a layout may have where another one has `e`."""
+    thread_id = complaints(empty, 2)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 1")
+    for modifier in ("modifierAltGraph", "altKey", "ctrlKey", "metaKey"):
+        pressed = {"key": "e", modifier: True, "bubbles": True}
+        page.evaluate("(how) => document.body.dispatchEvent(new KeyboardEvent('keydown', how))", pressed)
+    page.wait_for_timeout(200)
+    shows(page, "Complaint 1")
+    assert not any(each["resolved"] for each in stored(empty, thread_id))
+
+
 def test_undoing_is_no_step_of_the_browsers_history(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 3)
     page = visit("admin").page
