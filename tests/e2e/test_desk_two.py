@@ -46,6 +46,26 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"
 
 
+def test_what_a_colleague_did_to_the_open_report_is_a_key_away(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """And so is the answer to what they asked in it; words that are being written stay."""
+    thread_id = complaints(empty, 2)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 1")
+    page.keyboard.press("m")
+    page.keyboard.type("Half a")
+    page.keyboard.press("Escape")
+    newest = stored(empty, thread_id)[0]["feedback_id"]
+    asked = {"text": "@admin@heddle.test Is it the pump?"}
+    empty.call("bea", "POST", f"admin/feedback/{newest}/comments", asked)
+    expect(page.locator("#changed")).to_be_visible()
+    page.keyboard.press("Shift+R")
+    expect(page.locator("#comments")).to_contain_text("Is it the pump?")
+    expect(page.locator("#changed")).to_be_hidden()
+    expect(page.locator("#admin-note")).to_have_value("Half a")
+    page.keyboard.press("Shift+N")
+    expect(page.locator("#comments [data-key=N]")).to_have_count(0)
+
+
 def test_a_draft_is_not_saved_over_what_a_colleague_wrote_meanwhile(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """It was typed for the text that stood there then, though the page that it came back to is newer."""
     thread_id = complaints(empty, 2)
