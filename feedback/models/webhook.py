@@ -24,6 +24,7 @@ class WebhookEndpoint(models.Model):
     disabled_at = models.DateTimeField(null=True)
     disabled_reason = models.CharField(max_length=200, blank=True)
     failing_since = models.DateTimeField(null=True)
+    failed_at = models.DateTimeField(null=True, help_text="when a message failed last; none once one was delivered")
     secret_generation = models.PositiveIntegerField(default=1)
     overlap_until = models.DateTimeField(null=True, help_text="until when the secret before this one signs too")
     lease_until = models.DateTimeField(null=True, help_text="some worker is sending to it; one at a time does")

@@ -94,7 +94,7 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = 
         require_seen(held, seen, "webhook")
         if (enabled := changes.get("enabled", held.is_enabled)) != held.is_enabled:
             written |= {"is_enabled": enabled, "disabled_at": None if enabled else now}
-            written |= {"disabled_reason": "", "failing_since": None}
+            written |= {"disabled_reason": "", "failing_since": None, "failed_at": None}
         for name, value in written.items():
             setattr(held, name, value)
         # Only these columns, so that concurrent changes of others without a lock also take effect.

@@ -15,7 +15,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import DateTimeField, F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from core import jobs, outbound
@@ -73,8 +74,9 @@ def sweep(*, orphans: bool = False) -> int:
     if outbox.due():
         jobs.enqueue(outbox.SETTLE_DUE, 0)
     waiting = _due().values("endpoint")
-    # Working webhooks first: slots are few, and a server that hangs occupies one for long.
-    found = WebhookEndpoint.objects.filter(pk__in=waiting).order_by(F("failing_since").desc(nulls_first=True), "pk")
+    # Slots are few, and a server that hangs occupies one for long: so working webhooks come first, and of those that
+    # fail the one that was tried longest ago, which may have recovered.
+    found = WebhookEndpoint.objects.filter(pk__in=waiting).order_by(F("failed_at").asc(nulls_first=True), "pk")
     endpoints = list(found.values_list("pk", flat=True))
     for endpoint_id in endpoints:
         jobs.enqueue(outbox.DELIVER, endpoint_id)
@@ -208,7 +210,8 @@ def _concluded(delivery: WebhookDelivery, outcome: Outcome) -> None:
     delivery.tries += 1
     if outcome.is_success:
         _settled(delivery, State.DELIVERED)
-        WebhookEndpoint.objects.filter(pk=endpoint.pk).exclude(failing_since=None).update(failing_since=None)
+        failing = WebhookEndpoint.objects.filter(pk=endpoint.pk).exclude(failing_since=None)
+        failing.update(failing_since=None, failed_at=None)
         return
     pauses = settings.HEDDLE.webhook_retry_seconds
     if delivery.tries > len(pauses):
@@ -218,7 +221,8 @@ def _concluded(delivery: WebhookDelivery, outcome: Outcome) -> None:
         pause = pauses[delivery.tries - 1] * random.uniform(1, 1.2)  # noqa: S311
         delivery.next_at = now + timedelta(seconds=pause)
         delivery.save(update_fields=["tries", "next_at"])
-    WebhookEndpoint.objects.filter(pk=endpoint.pk, failing_since=None).update(failing_since=now)
+    since = Coalesce("failing_since", Value(now, output_field=DateTimeField()))
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failing_since=since, failed_at=now)
     if outcome.status == _GONE:
         disable(endpoint, "gone", "It responded 410 Gone.")
     elif endpoint.failing_since and now - endpoint.failing_since > _patience():

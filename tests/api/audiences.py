@@ -170,8 +170,8 @@ AUDIENCES: dict[str, dict[str, str]] = {
     "feedback.BulkFailure": {"public": "id", "admin": "bulk feedback_key reason is_as_wanted"},
     "feedback.WebhookEndpoint": {
         "public": "id key org",
-        "own": "owner url description events is_enabled disabled_at disabled_reason failing_since created modified "
-        "overlap_until",
+        "own": "owner url description events is_enabled disabled_at disabled_reason failing_since failed_at created "
+        "modified overlap_until",
         "nobody": "secret_generation lease_until",
     },
     "feedback.WebhookEvent": {

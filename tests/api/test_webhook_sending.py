@@ -399,7 +399,7 @@ def test_the_sweep_asks_for_what_is_due_and_first_for_those_that_answer(alice, r
     assert asked == [("feedback.settle_due", 0)]
     sending.outbox.settle_due()
     assert not sending.outbox.due()
-    WebhookEndpoint.objects.filter(pk=failing.pk).update(failing_since=timezone.now())
+    WebhookEndpoint.objects.filter(pk=failing.pk).update(failing_since=timezone.now(), failed_at=timezone.now())
     asked.clear()
     assert sending.sweep() == 2
     assert asked == [("feedback.deliver", well.pk), ("feedback.deliver", failing.pk)]
@@ -508,6 +508,25 @@ def test_who_found_no_place_is_next_and_who_fails_is_not(alice, hook, receiver, 
     assert (len(receiver.got), queued) == (1, [pks[1]])
     sending.deliver(pks[1])
     assert (len(receiver.got), queued) == (2, [pks[1]]), "the one that fails waits for the sweep"
+
+
+def test_one_that_recovered_is_not_kept_waiting_by_those_that_hang(alice, hook, receiver, rate, monkeypatch):
+    """Of those that fail the one that was tried longest ago comes first, however long each has failed."""
+    others = [hooks.endpoint(alice, f"{receiver.url}{place}") for place in range(2)]
+    keys = [each["webhook_id"].removeprefix("wh_") for each in (hook, *others)]
+    pks = list(WebhookEndpoint.objects.filter(key__in=keys).order_by("pk").values_list("pk", flat=True))
+    receiver.answers(*[Reply(status=500)] * 9)
+    for _ in range(3):
+        rate()
+    asked: list[int] = []
+    monkeypatch.setattr(jobs, "enqueue", lambda task, pk: asked.append(pk))
+    sending.outbox.settle_due()
+    for tried in (*pks, *pks):
+        asked.clear()
+        sending.sweep()
+        assert asked[0] == tried
+        sending.deliver(tried)
+    assert len(receiver.got) == 6
 
 
 def test_what_is_reported_as_a_round_ends_is_sent_by_the_same_worker(hook, receiver, rate, monkeypatch):
