@@ -38,14 +38,14 @@ def undone(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk |
 def vain(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
     """The actor's latest bulk, if there is nothing in it to undo: it changed no report, or renamed a label."""
     latest = _latest(bulks, last)
-    is_undoable = latest is not None and last is not None and latest.key in (last.action, last.over)
+    is_undoable = latest is not None and last is not None and latest.key in (last.action, *last.over)
     return None if latest is None or latest.undoes or is_undoable else latest
 
 
 def meanwhile(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
     """The actor's latest bulk, if the actor did something else while it ran, which is undone before it."""
     latest = _latest(bulks, last)
-    return latest if latest is not None and last is not None and last.over == latest.key else None
+    return latest if latest is not None and last is not None and latest.key in last.over else None
 
 
 def _latest(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:

@@ -75,8 +75,8 @@ class LastAction:
     """How many of the chosen reports were so already."""
     ended: datetime | None = None
     """When it ended, if it was a bulk."""
-    over: str = ""
-    """The key of the bulk that ran when it was done, and that is undone after it."""
+    over: tuple[str, ...] = ()
+    """The keys of the bulks that ran when it was done, and that are undone after it."""
 
     @property
     def until(self) -> datetime:
@@ -157,7 +157,8 @@ def last_action(
     begin = timezone.now() - undoing.WINDOW
     if not bulks:
         return _told(_LATEST.first(actor.user_id, begin), tz)
-    latest, over = _undoable(actor.user_id, begin, bulks).first(), ""
+    over: list[str] = []
+    latest = _undoable(actor.user_id, begin, bulks).first()
     of_bulk = {each.key: each for each in bulks}
     # A bulk stores changes long after it was asked for. What was asked for meanwhile comes after it.
     while latest and (bulk := of_bulk.get(latest.action)):
@@ -165,12 +166,13 @@ def last_action(
         later = _undoable(actor.user_id, begin, bulks, among=[*meanwhile, *after]).first()
         if later is None or _asked(later, of_bulk) < bulk.created:
             break
-        latest, over = later, bulk.key
+        over.append(bulk.key)
+        latest = later
     running = [each.created for each in bulks if not each.is_over]
     if latest is None or (running and _asked(latest, of_bulk) <= max(running)):
         return None
     found = _told(latest, tz)
-    return found and replace(found, over=over)
+    return found and replace(found, over=tuple(over))
 
 
 def _asked(change: TriageChange, of_bulk: Mapping[str, Bulk]) -> datetime:
