@@ -331,7 +331,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
 def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Take, renew or (with `leave`) release the actor's lease on a report."""
     actor = admin_actor(request)
-    if request.POST.get("leave"):
+    if request.GET.get("leave"):
         with suppress(NotFound):  # its submitter retracted it while it was open
             leasing.release(actor, feedback_id)
     else:

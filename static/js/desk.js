@@ -223,12 +223,8 @@ function hold() {
 	}, 300);
 }
 
-let line;
-
 function lease(item, leave = "") {
-	const body = new FormData(part("bulk"));
-	body.set("leave", leave);
-	line = Promise.resolve(line).then(() => fetch(`/feedback/${item}/lease/`, { method: "POST", body, keepalive: true })).catch(() => {});
+	navigator.sendBeacon(`/feedback/${item}/lease/?leave=${leave}`, new FormData(part("bulk")));
 }
 
 function tell() {
@@ -265,6 +261,7 @@ function listen() {
 	if (document.hidden) return;
 	source = new EventSource(`/feedback/live/${location.search}`);
 	source.onopen = forgive;
+	source.onerror = () => source.readyState > 1 && setTimeout(listen, 3e3);
 	for (const name in NEWS) source.addEventListener(name, ({ data }) => NEWS[name](data));
 }
 

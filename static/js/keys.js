@@ -20,12 +20,13 @@ function isUsed(event) {
 const queue = [];
 
 const ends = ({ key }) =>
-	key === "Enter" ? queue.push(chord ? "Send" : key) : key === "Backspace" && queue.pop();
+	key === "Enter" ? queue.push(chord ? "Send" : key) : /^(Es|Ba)/.test(key) && queue.push(key);
 
 function type(key) {
 	const field = active();
 	if (key === "Send") send(field);
-	else if (key === "Enter" && !field.rows) press(one("button:not([type=button])", field.form));
+	else if (key[5]) inField({ key, target: field }) || document.execCommand("delete");
+	else if (key === "Enter" && !field.rows) press(one("button:not([type=button])", field.form)) || field.form.requestSubmit();
 	else insert(key === "Enter" ? "\n" : key);
 	return true;
 }
@@ -37,7 +38,7 @@ function act() {
 	while (queue[0] && !one("form.htmx-request, nav .htmx-request")) {
 		if (one("#desk[aria-busy=true]") && !"jknxo".includes(queue[0])) break;
 		const key = queue.shift();
-		used = active().matches(TYPING) ? type(key) : one(":popover-open, .menu[open]") ? press(one(`.menu[open] ${named(key)}`)) : plain(key);
+		used = active().matches(TYPING) ? type(key) : one(":popover-open, .menu[open]") ? press(key === "Enter" ? active() : one(`.menu[open] ${named(key)}`)) : plain(key);
 	}
 	return used;
 }
@@ -88,7 +89,6 @@ const OWN = {
 	j: () => move(1),
 	k: () => move(-1),
 	o: open,
-	Enter: open,
 	x: tick,
 	X: tick,
 	n: free,
@@ -115,7 +115,7 @@ export function use(key) {
 	return true;
 }
 
-const begin = (menu) => menu && one("input:not([type=hidden]), textarea, button, a", menu)?.focus();
+const begin = (menu) => menu && all("input, textarea, button, a", menu).find((each) => each.checkVisibility())?.focus();
 on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), true);
 const press = (found) => (found?.click(), !!found);
 
@@ -138,13 +138,12 @@ function tick(key) {
 }
 
 function free() {
-	const below = ".rep:not([aria-current], :has(~ [aria-current]))";
-	const link = one(`${below}:not([data-held], [data-owned]) a`);
+	const link = one(".rep:not([aria-current], :has(~ [aria-current]), [data-held], [data-owned]) a");
 	link?.focus();
-	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell(one(below) && "The rest is claimed.");
+	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell();
 }
 
-const tell = (words) => (say(words ||= "No more reports."), one("#told").innerHTML = `<p>${words}`);
+const tell = () => (say("No more below."), one("#told").innerHTML = "<p>No more below.");
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 

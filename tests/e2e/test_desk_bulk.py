@@ -366,11 +366,11 @@ def scrolled(page: Page) -> int:
 
 def test_a_menu_stays_open_under_a_press_on_its_words(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """The pane around it takes the focus then, and is no place that one has gone to."""
-    complaints(empty, 3, "Zeppelin landed twice")
+    complaints(empty, 3, "Airship landed twice")
     page = visit("admin").page
-    first_of_the_open(page, "Zeppelin landed twice 2")
+    first_of_the_open(page, "Airship landed twice 2")
     page.keyboard.press("d")
-    offered = page.locator("#originals label", has_text="Zeppelin landed twice 1")
+    offered = page.locator("#originals label", has_text="Airship landed twice 1")
     offered.click()
     expect(offered.locator("input")).to_be_checked()
     expect(page.locator("#triage [value=duplicate]")).to_be_visible()
@@ -405,3 +405,17 @@ def test_on_the_phone_what_was_done_is_said_while_others_are_ticked(empty: Heddl
     page.locator("#dock [value=resolve]").click()
     expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 2”")
     expect(page.locator("#desk-status", has_text="Undo")).to_be_visible()
+
+
+def test_a_bulk_menu_begins_with_what_it_offers(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """For resolved reports that is not what stands first for open ones."""
+    thread_id = complaints(empty, 2)
+    for each in stored(empty, thread_id):
+        empty.call("admin", "POST", f"admin/feedback/{each['feedback_id']}/actions", {"verb": "resolve"})
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    for key in ("j", "x", "h"):
+        page.keyboard.press(key)
+    expect(page.locator("#bulk [value=reopen]")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#desk-status")).to_contain_text("Reopened “Complaint 1”")

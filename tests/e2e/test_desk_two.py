@@ -127,7 +127,6 @@ def test_a_key_that_is_to_be_pressed_again_is_no_letter_of_a_note(empty: Heddle,
     expect(theirs.page.locator("#said")).to_contain_text("Claimed")
     mine.page.keyboard.press("a")
     expect(mine.page.locator("#desk-report [role=alert]")).to_contain_text("Press a again to take it over.")
-    expect(mine.page.locator("#said")).to_contain_text("Press a again to take it over.")
     expect(mine.page.locator("#admin-note")).to_have_value("draft")
     mine.page.wait_for_timeout(100)  # a refusal drops the keys that were pressed before one could read it
     mine.page.keyboard.press("a")

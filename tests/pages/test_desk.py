@@ -466,7 +466,7 @@ def test_a_report_that_was_taken_back_is_a_page_that_says_so(browser_of: Browser
     assert words(page) == ["report 0"]
     pressed = browser_of("admin").post(stale.id("triage")["action"], {"verb": "resolve", "here": DESK})
     assert "The submitter retracted this report." in dom(pressed, 404).id("desk-report").words
-    assert browser_of("admin").post(f"{DESK}{gone.feedback_id}/lease/", {"leave": "1"}).status_code == 204
+    assert browser_of("admin").post(f"{DESK}{gone.feedback_id}/lease/?leave=1").status_code == 204
     assert browser_of("admin").post(f"{DESK}{gone.feedback_id}/lease/").status_code == 404
 
 
@@ -694,12 +694,12 @@ def test_leases_are_taken_and_given_back(browser_of: Browser, who: People) -> No
     assert client_of(bea).post(path).status_code == 204
     assert {each.holder for each in Lease.objects.all()} == {who.admin.user, bea.user}
     assert held_by(browser_of("admin")) == ["Bea"]  # who was first is told of who came second
-    assert client_of(bea).post(path, {"leave": "1"}).status_code == 204
+    assert client_of(bea).post(f"{path}?leave=1").status_code == 204
     assert held_by(browser_of("admin")) == []
     assert held_by(client_of(bea)) == ["Admin"]
     answer = client_of(bea).post(f"{DESK}{report.feedback_id}/", {"verb": "resolve"})
     assert answer.status_code == 302 and UserFeedback.objects.get().resolved
-    assert browser_of("admin").post(path, {"leave": "1"}).status_code == 204
+    assert browser_of("admin").post(f"{path}?leave=1").status_code == 204
     assert not Lease.objects.exists()
     assert browser_of("admin").get(path)["Location"] == f"{DESK}{report.feedback_id}/"
 
