@@ -23,6 +23,8 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
     return {
         "words": desk_telling.of_failures(latest, already),
         "is_as_wanted": already == latest.failed_count,
+        "is_of_many": latest.total > 1,
+        "more": max(0, latest.failed_count - _FAILURES_SHOWN),
         "failures": [
             (ids.FEEDBACK + key, notes.get(key) or "", desk_telling.reason_of(reason)) for key, reason in failures
         ],

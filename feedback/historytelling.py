@@ -66,8 +66,8 @@ def _line(
         case "owner_id" if after is None:
             return HistoryLine(who, f"released it{undo}", change.at, before=_name(people, before))
         case "owner_id":
-            from_whom = f"reassigned it from {_name(people, before)}" if before else "assigned it"
-            return HistoryLine(who, f"{from_whom} to{undo}", change.at, after=_name(people, after))
+            from_whom = f"reassigned it{undo} from {_name(people, before)}" if before else f"assigned it{undo}"
+            return HistoryLine(who, f"{from_whom} to", change.at, after=_name(people, after))
         case "snoozed_until" if change.verb == AGAIN:
             return HistoryLine(who, "reported the same again, so it is due", change.at)
         case "snoozed_until" | "snoozed_until_again" if after:

@@ -177,6 +177,9 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         bodies.check_storable(request.POST.dict())
         _require_one_meant(request)
         steps = desk_forms.steps_of(request.POST, zones.of(request))
+        if not steps:  # Enter in a field without words: nothing that undo would have to wait for
+            notes.info(request, "Nothing was typed.")
+            return _onward(request, _local(request, "here"))
         seen = desk_forms.seen(request.POST)
         try:
             report, action = triage.act(actor, feedback_id, *steps, **seen)

@@ -1002,3 +1002,11 @@ def test_what_was_done_in_another_window_already_is_no_lost_press(browser_of: Br
     assert told(then(client, press(client, page, "own me"))) == ["The owner has not changed."]
     assert told(then(client, press(client, page, "unlabel mail"))) == ["Removed mail from “report 0”"]
     assert told(then(client, press(client, page, "unlabel mail"))) == ["It is not labelled mail any more."]
+
+
+def test_enter_in_an_empty_field_changes_nothing_and_holds_no_undo(browser_of: Browser, who: People) -> None:
+    [report], client = reports(who.alice, 1), browser_of("admin")
+    then(client, press(client, opened(client, report), "own me"))
+    page = then(client, press(client, opened(client, report), "label typed"))
+    assert told(page) == ["Nothing was typed."]
+    assert page.id("undo").one("button", data_key="z")

@@ -250,7 +250,7 @@ def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) ->
     gone, taken = page.all("li", class_="rep")[1], made[1]
     ticked = [box["value"] for box in page.all("input", name="feedback_ids")]
     page = then(client, submit(client, page.id("bulk"), "resolve", feedback_ids=ticked))
-    assert told(page) == ["Resolved 2 reports"]
+    assert told(page) == ["1 of 4 not changed, 1 resolved already", "Resolved 2 reports"]
     failed = page.id("desk-status").one("details")
     assert failed.one("summary").words == "1 of 4 not changed, 1 resolved already"
     assert [link.words for link in failed.all("a")] == [
@@ -265,9 +265,21 @@ def test_what_was_resolved_before_a_bulk_is_no_failure_of_it(browser_of: Browser
     made, client = reports(who.alice, 3), browser_of("admin")
     do(who.admin, made[0], "resolve")
     page = then(client, submit(client, get(client, DESK + "?q=").id("bulk"), "resolve", all="1"))
-    assert told(page) == ["Resolved 2 reports"]
+    assert told(page) == ["1 resolved already", "Resolved 2 reports"]
     summary = page.id("desk-status").one("details").one("summary")
     assert summary.words == "1 resolved already" and not summary.all(data_tone="warn")
+
+
+def test_of_many_failures_a_bulk_shows_some_and_counts_the_rest(browser_of: Browser, who: People) -> None:
+    client = browser_of("admin")
+    made = reports(who.alice, 23)
+    for each in made:
+        do(who.admin, each, "resolve")
+    page = then(client, submit(client, get(client, DESK + "?q=").id("bulk"), "own me", all="1"))
+    then(client, submit(client, page.id("bulk"), "reopen", all="1"))
+    page = then(client, submit(client, get(client, DESK + "?q=").id("bulk"), "reopen", all="1"))
+    failed = page.id("desk-status").one("details")
+    assert len(failed.all("a")) == 20 and failed.all("li")[-1].words == "and 3 more"
 
 
 def test_a_bulk_says_how_many_were_so_already(browser_of: Browser, who: People) -> None:
