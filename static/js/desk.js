@@ -87,7 +87,7 @@ on("click", async (event) => {
 	const item = opened(link);
 	if (item === shown) return;
 	const sent = one("form.htmx-request");
-	desk.ariaBusy = !!sent || !ahead.get(link.href)?.text;
+	desk.ariaBusy = true;
 	if (sent) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
 	mark(item);
 	const html = await fetched(link);
@@ -197,7 +197,7 @@ on("click", ({ target, shiftKey }) => {
 	recall(ids);
 	say(words("[data-ticked]"));
 });
-on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && (every = target.checked ?? every, say(words("#bulk p label"))));
+on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && (every = target.checked ?? every, say(words(every ? "#bulk p label" : "[data-ticked]"))));
 on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set));
 
 function recall(ids = ticks()) {

@@ -1392,7 +1392,7 @@ def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable
     expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
     assert offered() == everything
     page.keyboard.press("Shift+E")
-    expect(page.locator("#bulk [value='resolve fixed']")).to_be_focused()
+    expect(page.locator("#bulk [value='resolve noted']")).to_be_focused()
 
 
 def test_what_is_left_of_a_list_that_is_done_is_said_and_reached(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -1467,6 +1467,10 @@ def test_what_is_ticked_and_found_is_said(empty: Heddle, visit: Callable[..., Vi
     expect(page.locator("#bulk-originals")).not_to_be_empty()
     expect(said).to_have_text("1 ticked.")
     page.keyboard.press("Escape")
+    page.keyboard.press("*")
+    expect(said).to_contain_text("all 3 that match")
+    page.keyboard.press("*")
+    expect(said).to_contain_text(" ticked")
     page.keyboard.press("*")
     expect(said).to_contain_text("all 3 that match")
     page.keyboard.press("Escape")
