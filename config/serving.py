@@ -8,7 +8,7 @@ from importlib import import_module
 from django.conf import settings
 from django.db import connections
 from granian import Granian
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
 from core import heap
@@ -40,6 +40,7 @@ def serve(application: str, host: str, port: int) -> None:
         workers=1,
         blocking_threads=threads,
         backpressure=_connections(),
+        http=HTTPModes.http1,  # telling it from HTTP/2 has no time limit: a connection that sends nothing would stay
         websockets=False,
         respawn_failed_workers=True,
         workers_kill_timeout=8,  # a process that is still starting misses the signal to stop
