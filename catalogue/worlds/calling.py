@@ -32,12 +32,7 @@ def call(actor: Actor | None, world: World, body: WorldCallIn) -> WorldCallOut:
     with transaction.atomic():
         played = play(world.pk, body.tool, body.input, key=body.idempotency_key)
         row = recorded(world, played, body.tool, body.input, created_by_id=actor.user_id if actor else None)
-    return WorldCallOut(
-        call_id=row.call_id,
-        output=played.result.data,
-        result=played.result.model_dump(),
-        **{name: played.facts[name] for name in _TOLD},
-    )
+    return _out(row)
 
 
 def called(actor: Actor, world: World, call_id: str) -> tuple[LoggedOut, WorldCallOut] | None:
@@ -46,8 +41,14 @@ def called(actor: Actor, world: World, call_id: str) -> tuple[LoggedOut, WorldCa
     row = rows.select_related("created_by").first()
     if row is None or not row.answer or not row.world_facts:
         return None
-    facts, result = {name: row.world_facts[name] for name in _TOLD}, row.answer["result"]
-    return _line(row), WorldCallOut(call_id=row.call_id, output=result.get("data"), result=result, **facts)
+    return _line(row), _out(row)
+
+
+def _out(row: Call) -> WorldCallOut:
+    """The answer to a call that has one."""
+    result, facts = (row.answer or {})["result"], row.world_facts or {}
+    told = {name: facts[name] for name in _TOLD}
+    return WorldCallOut(call_id=row.call_id, output=result["data"], result=result, **told)
 
 
 _TOLD = ("step_count", "cache_hit", "mode_used", "source", "validation", "seed")

@@ -86,9 +86,8 @@ on("click", async (event) => {
 	event.stopPropagation();
 	const item = opened(link);
 	if (item === shown) return;
-	const sent = one("form.htmx-request");
 	desk.ariaBusy = true;
-	if (sent) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
+	if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
 	mark(item);
 	const html = await fetched(link);
 	if (shown !== item) return;

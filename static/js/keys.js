@@ -73,7 +73,7 @@ on("click", (event) => {
 	const form = event.target.closest("[data-cancel]")?.closest(".rate");
 	const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-!one("[value=positive]:checked", form));
 	if (opener) event.preventDefault(), form.remove(), enter(opener);
-	if (!event.ctrlKey && !event.metaKey && leap(event.target.closest("[data-jump]")?.dataset.each)) event.preventDefault();
+	event.ctrlKey || event.metaKey || leap(event.target.closest("[data-jump]")?.dataset.each) && event.preventDefault();
 });
 
 on("click focusin", ({ target, type }) => all(".menu[open]").forEach((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), true);

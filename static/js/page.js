@@ -32,6 +32,7 @@ export function fail(near, { status, responseText } = {}) {
 
 export const forgive = () => line.remove();
 on("htmx:beforeSend", forgive);
+addEventListener("online", forgive);
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));
 
 on("click", ({ target }) => {

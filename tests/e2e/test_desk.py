@@ -579,13 +579,18 @@ def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: C
 
 
 def test_what_failed_is_forgiven_when_the_connection_is_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    """Which the desk's line finds by itself, also after a refusal by a proxy."""
+    """The machine's own, or that to the server, which the desk's line finds first, also after a refusal by a proxy."""
     complaints(empty, 1)
     visitor = visit("admin")
     visitor.forgive("ERR_", "failed:", "htmx:", "502")
     page = visitor.page
     page.route("**/feedback/live/**", lambda line: line.fulfill(status=502))
     first_of_the_open(page, "Complaint 0")
+    visitor.context.set_offline(True)
+    page.keyboard.press("a")
+    expect(page.locator(".failed")).to_contain_text("No connection")
+    visitor.context.set_offline(False)
+    expect(page.locator(".failed")).to_have_count(0)
     page.route("**/feedback/fb_*/", lambda line: line.abort())
     page.keyboard.press("a")
     expect(page.locator(".failed")).to_contain_text("No connection")
