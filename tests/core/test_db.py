@@ -9,6 +9,7 @@ from django.db import IntegrityError, OperationalError, connection, connections,
 from hypothesis import HealthCheck, given, settings
 
 from accounts.models import Org
+from core import db as core_db
 from core import jobs
 from core.db import dump, held, snapshot
 from core.errors import NotFound
@@ -48,11 +49,12 @@ def test_reads_in_a_snapshot_see_one_state_whatever_others_write_B87():
 
 @pytest.fixture
 def on_a_file(db, tmp_path, monkeypatch):
-    """A connection to a SQLite file with the product's options, in the place of this process's own."""
+    """A connection to a SQLite file with the product's options, in the place of this thread's own."""
     options = {"transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL"}
     settings = {**connections.databases["default"], "NAME": str(tmp_path / "db.sqlite3"), "OPTIONS": options}
     made = sqlite.DatabaseWrapper(settings, "reader")
-    monkeypatch.setattr("core.db.this_connection", lambda: made)
+    mine, own = threading.get_ident(), core_db.this_connection
+    monkeypatch.setattr("core.db.this_connection", lambda: made if threading.get_ident() == mine else own())
     with made.cursor() as cursor:
         cursor.execute("CREATE TABLE kept (word TEXT NOT NULL)")
     yield made

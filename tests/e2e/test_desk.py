@@ -1283,9 +1283,9 @@ def test_ticked_reports_become_duplicates_of_the_open_one_of_a_ticked_one_and_of
     visit: Callable[..., Visit],
 ) -> None:
     """By keys alone. The original stays open, also if it is ticked with the others."""
-    thread_id = complaints(empty, 5, "Airship")
+    thread_id = complaints(empty, 5, "Monorail")
     page = visit("admin").page
-    first_of_the_open(page, "Airship 4")
+    first_of_the_open(page, "Monorail 4")
     original = {each["notes"]: each["feedback_id"] for each in stored(empty, thread_id)}
     page.keyboard.press("x")
     page.keyboard.press("j")
@@ -1294,27 +1294,27 @@ def test_ticked_reports_become_duplicates_of_the_open_one_of_a_ticked_one_and_of
     page.keyboard.press("d")
     expect(page.locator("#bulk-duplicate-of")).to_be_focused()
     choices = page.locator("#bulk-originals label .saying")
-    expect(choices).to_have_text(["Airship 3", "Airship 4"])
+    expect(choices).to_have_text(["Monorail 3", "Monorail 4"])
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator("#said")).to_contain_text("Marked “Airship 4” as duplicate of “Airship 3”")
-    shows(page, "Airship 3")
+    expect(page.locator("#said")).to_contain_text("Marked “Monorail 4” as duplicate of “Monorail 3”")
+    shows(page, "Monorail 3")
     page.keyboard.press("j")
-    shows(page, "Airship 2")
+    shows(page, "Monorail 2")
     page.keyboard.press("x")
     page.keyboard.press("d")
     expect(choices).not_to_have_count(0)
-    page.keyboard.type("airs")
+    page.keyboard.type("mono")
     expect(choices).to_have_count(4)
-    page.keyboard.type("hip 0")
+    page.keyboard.type("rail 0")
     expect(choices).to_have_count(1)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator("#said")).to_contain_text("Marked “Airship 2” as duplicate of “Airship 0”")
+    expect(page.locator("#said")).to_contain_text("Marked “Monorail 2” as duplicate of “Monorail 0”")
     records = stored(empty, thread_id)
-    assert {each["notes"] for each in records if each["resolved"]} == {"Airship 4", "Airship 2"}
-    of = empty.call("admin", "GET", f"admin/feedback/{original['Airship 2']}/triage")["duplicate_of"]
-    assert of == original["Airship 0"]
+    assert {each["notes"] for each in records if each["resolved"]} == {"Monorail 4", "Monorail 2"}
+    of = empty.call("admin", "GET", f"admin/feedback/{original['Monorail 2']}/triage")["duplicate_of"]
+    assert of == original["Monorail 0"]
     page.keyboard.press("z")
     expect(page.locator("#said")).to_contain_text("Undone: duplicate mark")
 

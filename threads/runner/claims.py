@@ -79,7 +79,7 @@ class _Heart:
         """Renew a claim until it is dropped."""
         with self._lock:
             self._held.add(fence)
-            if self._thread is None or self._pid != os.getpid():
+            if self._thread is None or self._pid != os.getpid() or not self._thread.is_alive():
                 self._pid = os.getpid()
                 self._thread = threading.Thread(target=self._beat, name="leases", daemon=True)
                 self._thread.start()
@@ -96,13 +96,20 @@ class _Heart:
             with self._lock:
                 held = list(self._held)
             try:
-                for fence in held:
-                    renew(fence)
+                _renew_all(held)
             except Exception as problem:  # the database may be briefly unavailable: a lease outlasts two renewals
                 log_refused(logger, "leases.not_renewed", problem)
-                replace_dead_connections()
-            finally:
-                give_connection_back()
+
+
+def _renew_all(fences: list[Fence]) -> None:
+    try:
+        for fence in fences:
+            renew(fence)
+    except Exception:
+        replace_dead_connections()
+        raise
+    finally:
+        give_connection_back()  # fails, too, where the connection does
 
 
 heart = _Heart()
