@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 Schema = dict[str, Any]
 
@@ -79,13 +79,13 @@ def generated() -> Schema:
     return found
 
 
-@require_GET
+@require_safe
 def schema(request: HttpRequest) -> HttpResponse:
     """Return the OpenAPI 3.1 schema as JSON."""
     return HttpResponse(json.dumps(generated(), default=str), content_type="application/json")
 
 
-@require_GET
+@require_safe
 def browse(request: HttpRequest) -> HttpResponse:
     """Render the API reference: all routes with parameters, bodies and responses."""
     found = generated()

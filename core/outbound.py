@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -36,6 +36,8 @@ _UNICAST = IPv6Network("2000::/3")
 _DOCUMENTATION = IPv6Network("3fff::/20")
 _CARRIERS = tuple(map(IPv6Network, ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96")))
 """Mapped and translated ranges: the real target is the IPv4 address in the last 32 bits."""
+_PROTOCOLS = IPv4Network("192.0.0.0/24")
+"""For protocols, and a cloud's metadata service; `is_global` accepts most of it before Python 3.11.10."""
 # A public address that is a cloud's metadata service.
 _METADATA = frozenset({ip_address("168.63.129.16")})
 
@@ -66,7 +68,8 @@ def check_url(url: str) -> None:
     if parts.scheme not in schemes:
         also = "" if "http" in schemes else ", or http:// if the operator sets HEDDLE_ALLOW_HTTP_TARGETS"
         raise TargetRefused(f"url: must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}{also}")
-    if not host or port == 0 or not url.isprintable() or " " in url:
+    labels = (host or "").removesuffix(".").split(".")
+    if port == 0 or not url.isprintable() or " " in url or not all(0 < len(label) < 64 for label in labels):
         raise TargetRefused("url: must name a host")
     if "@" in parts.netloc:
         raise TargetRefused("url: must not contain a user name or password")
@@ -238,6 +241,8 @@ def _led_to(address: Address) -> list[Address]:
 
 def _is_public(address: Address) -> bool:
     if isinstance(address, IPv6Address) and (address not in _UNICAST or address in _DOCUMENTATION):
+        return False
+    if isinstance(address, IPv4Address) and address in _PROTOCOLS:
         return False
     return address.is_global and not address.is_multicast and address not in _METADATA
 

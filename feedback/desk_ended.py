@@ -1,4 +1,4 @@
-"""What became of an admin's latest bulk, as the desk shows it until their next action."""
+"""What became of an admin's latest bulk, as the desk shows it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,8 +11,13 @@ _FAILURES_SHOWN = 20
 
 
 def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dict[str, Any] | None:
-    """The reports that the actor's latest bulk could not change, with the reasons; None after any later action."""
-    latest = _latest(bulks, last)
+    """The reports that the actor's latest bulk could not change, with the reasons.
+
+    Those of many stay, no longer `is_news`, while the bulk can be undone or until the next of many; those of one until
+    any later action.
+    """
+    news = _latest(bulks, last)
+    latest = news or _of_many(bulks)
     if latest is None or not latest.failed_count:
         return None
     # What was resolved already is as it was wanted, so it comes last and is no warning.
@@ -23,6 +28,7 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
     return {
         "words": desk_telling.of_failures(latest, already),
         "is_as_wanted": already == latest.failed_count,
+        "is_news": news is not None,
         "is_of_many": latest.total > 1,
         "more": max(0, latest.failed_count - _FAILURES_SHOWN),
         "failures": [
@@ -48,6 +54,11 @@ def meanwhile(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bul
     """The actor's latest bulk, if the actor did something else while it ran, which is undone before it."""
     latest = _latest(bulks, last)
     return latest if latest is not None and last is not None and latest.key in last.over else None
+
+
+def _of_many(bulks: Sequence[Bulk]) -> Bulk | None:
+    ended = [each for each in bulks if each.finished_at and each.total > 1]
+    return max(ended, key=lambda each: each.finished_at or each.created, default=None)
 
 
 def _latest(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:

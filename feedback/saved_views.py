@@ -24,7 +24,7 @@ from core.wording import isolated
 from feedback.models import SavedView, UserFeedback
 from feedback.querying import at_moment, matching, parse, understood
 
-PAGE = 40
+PAGE = 32
 """Most reports on a page of the desk."""
 _ENDLESS = 2**63 - 1
 """Above every row id."""

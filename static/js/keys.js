@@ -153,7 +153,7 @@ function inList({ key, target }) {
 }
 
 const stops = (list) => all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list);
-const isOpen = (link) => link.closest("[aria-current]");
+const isOpen = (link) => link.closest("[aria-current], :checked");
 
 function rove(list, by, opens) {
 	const links = list && stops(list);

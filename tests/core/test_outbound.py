@@ -60,6 +60,8 @@ def named(monkeypatch):
         ("https:///path", "must name a host"),
         ("https://exa mple.org/", "must name a host"),
         ("https://example.org:0/", "must name a host"),
+        ("https://example..org/", "must name a host"),
+        (f"https://{'a' * 64}.org/", "must name a host"),
         ("https://example.org:99999/", "is not a URL"),
         ("https://[::1/", "is not a URL"),
         ("https://user:secret@example.org/", "must not contain a user name"),
@@ -75,7 +77,7 @@ def test_what_is_no_address_to_send_to_is_refused_with_a_reason(allowing, addres
 
 PRIVATE = [
     *("127.0.0.1", "127.9.9.9", "0.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254"),
-    *("100.100.100.200", "168.63.129.16", "224.0.0.1", "255.255.255.255", "192.0.2.1"),
+    *("100.100.100.200", "168.63.129.16", "224.0.0.1", "255.255.255.255", "192.0.2.1", "192.0.0.192"),
     *("::1", "::", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1"),
     *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2002:a00:1::1"),
     *("fec0::1", "feff::1", "::127.0.0.1", "::a9fe:a9fe", "::5db8:d70e", "::ffff:0:127.0.0.1", "::ffff:0:a9fe:a9fe"),
