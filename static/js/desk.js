@@ -95,7 +95,7 @@ on("click", async (event) => {
 	if (html == null) return settle(), refocus(1), fail();
 	if (!html) return location.assign(link);
 	turn(html, link);
-	say(words(OPEN));
+	active().matches(OPEN) || say(words(OPEN));
 }, true);
 
 function turn(html, href) {
@@ -173,7 +173,7 @@ on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted 
 	if (isDone && elt.id === "bulk") every = 0, recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	settle();
 	refocus(isDone && boosted && !one("[data-typing]:focus"));
-	isDone || (left?.isConnected && enter(left));
+	isDone || left?.isConnected && enter(left);
 	say(words("main [role=alert], .wrong, .failed p") || `${verb === "post" ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
 });
 

@@ -5,7 +5,7 @@ const { viewer } = document.body.dataset;
 if (viewer && viewer !== kept.viewer) kept.clear(), kept.viewer = viewer;
 const base = ({ form, dataset }) => form[dataset.base] ?? {};
 const key = ({ dataset }) => dataset.draft;
-on("input", ({ target }) => target.dataset.draft && keep(target));
+on("input", ({ target }) => key(target) && keep(target));
 
 function keep(field) {
 	if (field.value === field.defaultValue) delete kept[key(field)];

@@ -52,9 +52,9 @@ document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=
 setInterval(() => {
 	for (const time of all("time")) {
 		const [, just, shown, past] = /^(just )?(now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
-		const passed = (Date.now() - Date.parse(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
-		if (!shown || passed >= 43200) continue;
-		const words = passed < 1 ? "now" : passed < 60 ? `${~~passed} min` : passed < 1440 ? `${~~(passed / 60)} h` : `${~~(passed / 1440)} d`;
+		const age = (Date.now() - Date.parse(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
+		if (!shown || age >= 43200) continue;
+		const words = age < 1 ? "now" : age < 60 ? `${~~age} min` : age < 1440 ? `${~~(age / 60)} h` : `${~~(age / 1440)} d`;
 		time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
 	}
 }, 3e4);

@@ -25,9 +25,9 @@ def begun(page: Page, key: str, words: str) -> None:
 
 
 def test_what_is_typed_for_all_that_is_ticked_is_a_draft(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    thread_id = complaints(empty, 45)
+    thread_id = complaints(empty, 37)
     page = visit("admin").page
-    first_of_the_open(page, "Complaint 44")
+    first_of_the_open(page, "Complaint 36")
     page.keyboard.press("x")
     begun(page, "r", "We are sorry, ")
     begun(page, "l", "mon")
@@ -129,9 +129,9 @@ def test_on_the_phone_a_pane_waits_for_the_report_that_was_tapped(empty: Heddle,
 
 
 def test_all_that_match_stay_meant_while_one_looks_around(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    complaints(empty, 45)
+    complaints(empty, 37)
     page = visit("admin").page
-    first_of_the_open(page, "Complaint 44")
+    first_of_the_open(page, "Complaint 36")
     page.keyboard.press("x")
     page.keyboard.press("*")
     every = page.locator("#bulk [name=all]")
@@ -147,7 +147,7 @@ def test_all_that_match_stay_meant_while_one_looks_around(empty: Heddle, visit: 
     page.keyboard.press("l")
     page.keyboard.type("all of them")
     page.keyboard.press("Enter")
-    expect(page.locator("#said")).to_contain_text("45")
+    expect(page.locator("#said")).to_contain_text("37")
     expect(every).not_to_be_checked()
 
 
@@ -197,14 +197,14 @@ def test_a_press_does_not_wait_for_what_the_page_loads_by_itself(
     visit: Callable[..., Visit],
 ) -> None:
     """It would be held until that answer replaces what was pressed, and then be for nothing on the page."""
-    complaints(empty, 45)
+    complaints(empty, 37)
     page = visit("admin").page
-    first_of_the_open(page, "Complaint 44")
+    first_of_the_open(page, "Complaint 36")
     overtaken = loads_slowly(page)
     page.click("#triage [value='own me']")
-    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 44”")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 36”")
     overtaken()
-    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 44”")
+    expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 36”")
 
     overtaken = loads_slowly(page)
     page.click("a[rel=next]")
@@ -262,9 +262,9 @@ def test_a_mouse_that_is_pressed_while_the_page_loads_itself_means_what_it_was_p
     visit: Callable[..., Visit],
     place: str,
 ) -> None:
-    complaints(empty, 45)
+    complaints(empty, 37)
     page = visit("admin").page
-    first_of_the_open(page, "Complaint 44")
+    first_of_the_open(page, "Complaint 36")
     pressed, done = {
         "button": ("#triage [value='own me']", "#triage [value=own]"),
         "row": (".rep:nth-child(3) a", ".rep:nth-child(3)[aria-current]"),
