@@ -9,7 +9,7 @@ let asked = 0, every, leases, bulks, held, left, resting, source, heard, last, s
 function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
 	document.title = title;
-	desk.ariaBusy = false;
+	desk.ariaBusy = null;
 	if (desk.dataset.pane !== pane) scrollTo(0, 0);
 	desk.dataset.pane = pane;
 	mark(opened());
@@ -87,6 +87,7 @@ on("click", async (event) => {
 	const item = opened(link);
 	if (item === shown) return;
 	desk.ariaBusy = true;
+	asked++;
 	if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
 	mark(item);
 	const html = await fetched(link);
@@ -135,7 +136,7 @@ function refocus(goes) {
 }
 
 on("htmx:beforeSend", ({ target }) => {
-	if (target.id === "renew") return target.at = asked;
+	if (target.id === "renew") return target.at = desk.ariaBusy ? 0 : asked;
 	asked++;
 	left = target.method === "post" && target === active().form && active();
 	if (left) enter(one(OPEN));
@@ -166,7 +167,7 @@ on("htmx:oobBeforeSwap", ({ target, detail }) => {
 
 on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
 	if (elt.matches("input, details, label *, #check-runs")) return;
-	if (elt.at < asked) return renew();
+	if (elt.at < asked) return later();
 	const isDone = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, was = 0), enter(part(left.id));
 	if (verb === "post") drop(/fb_\w+|$/.exec(elt.action)[0]);
@@ -216,9 +217,7 @@ function hold() {
 	clearTimeout(resting);
 	resting = setTimeout(() => {
 		const item = part("triage") && shown;
-		if (item === held) return;
-		held && lease(held, 1);
-		(held = item) && lease(item);
+		if (item !== held) held && lease(held, 1), (held = item) && lease(item);
 	}, 300);
 }
 

@@ -20,7 +20,7 @@ function isUsed(event) {
 const queue = [];
 
 const ends = ({ key }) =>
-	key === "Enter" ? queue.push(chord ? "Send" : key) : /^(Es|Ba)/.test(key) && queue.push(key);
+	/^(Ent|Es|Ba)/.test(key) && queue.push(chord && key === "Enter" ? "Send" : key);
 
 function type(key) {
 	const field = active();
@@ -43,11 +43,10 @@ function act() {
 	return used;
 }
 
-function then() {
+on("htmx:load htmx:afterRequest", () => setTimeout(() => {
 	if (one("[role=alert], .wrong, .failed")) queue.length = 0;
 	act();
-}
-on("htmx:load htmx:afterRequest", () => setTimeout(then));
+}));
 
 function inField({ key, target, shiftKey }) {
 	const isSent = chord ? !target.closest("a, button, summary") : target.matches(".menu input, select[data-submit], [type=radio]");

@@ -240,6 +240,36 @@ def test_what_the_page_loads_by_itself_changes_nothing_about_a_press_on_its_way(
     expect(page.locator("#desk-report")).not_to_have_attribute("inert", "")
 
 
+@pytest.mark.parametrize("begins", ["before", "meanwhile"])
+def test_a_move_goes_on_whatever_the_page_loads_by_itself(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    begins: str,
+) -> None:
+    """Its answer would show the report that is left, and the keys behind the move would find that one."""
+    thread_id = complaints(empty, 5)
+    visitor = visit("admin")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 4")
+    visitor.wait_until_fetched_ahead()
+    moves: list[Route] = []
+    page.route("**/feedback/?*item=*", lambda line: moves.append(line) if is_part(line) else line.fallback())
+    overtaken = loads_slowly(page) if begins == "before" else None
+    page.locator(".rep a", has_text="Complaint 2").click()
+    wait_until(lambda: bool(moves), page=page)
+    for key in ("l", "w", "x", "Backspace", "Enter"):
+        page.keyboard.press(key)
+    (overtaken or loads_slowly(page))()
+    moves[0].continue_()
+    shows(page, "Complaint 2")
+    expect(page.locator("#desk-status")).to_contain_text("“Complaint 2”")
+    assert [each["admin_label"] for each in stored(empty, thread_id)] == [None, None, "w", None, None]
+
+
+def is_part(line: Route) -> bool:
+    return "heddle-part" in line.request.headers
+
+
 def loads_slowly(page: Page) -> Callable[[], None]:
     """The page loads itself again. The answer is as of now, and arrives when the result is called."""
     held: list[tuple[Route, APIResponse]] = []
