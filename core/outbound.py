@@ -61,14 +61,14 @@ def check_url(url: str) -> None:
     """
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        host, port = parts.hostname or "", parts.port
     except ValueError:
         raise TargetRefused("url: is not a URL") from None
     schemes = ("https", "http") if settings.HEDDLE.allow_http_targets else ("https",)
     if parts.scheme not in schemes:
         also = "" if "http" in schemes else ", or http:// if the operator sets HEDDLE_ALLOW_HTTP_TARGETS"
         raise TargetRefused(f"url: must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}{also}")
-    labels = (host or "").removesuffix(".").split(".")
+    labels = host.removesuffix(".").split(".")
     if port == 0 or not url.isprintable() or " " in url or not all(0 < len(label) < 64 for label in labels):
         raise TargetRefused("url: must name a host")
     if "@" in parts.netloc:

@@ -122,11 +122,15 @@ def require_one_meant(form: QueryDict) -> None:
 
 
 def ticked(form: QueryDict) -> list[str]:
-    """Ids of the ticked reports: on this page and, with scripts, on other pages."""
-    found = list(dict.fromkeys([*form.getlist("feedback_ids"), *filter(None, form.get("ticked", "").split(","))]))
-    if not found:
+    """Ids of the ticked reports: on this page and, with scripts, on other pages. Raises if there are none."""
+    if not (found := sent_ticks(form)):
         raise InvalidRequest("feedback_ids: tick a report first")
     return found
+
+
+def sent_ticks(form: QueryDict) -> list[str]:
+    """As `ticked`, but there may be none."""
+    return list(dict.fromkeys([*form.getlist("feedback_ids"), *filter(None, form.get("ticked", "").split(","))]))
 
 
 def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> list[str]:

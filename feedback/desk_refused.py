@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.http import QueryDict
+
 from core import forms
 from core.actor import Actor
 from core.errors import DomainError, Stale
@@ -19,7 +21,7 @@ _TYPED_FOR_ALL = ("label", "add", "remove", "duplicate_of", "public_reply", "pub
 def refused(
     actor: Actor,
     query: dict[str, str],
-    form: Mapping[str, str],
+    form: QueryDict,
     problem: DomainError,
     *,
     tz: ZoneInfo,
@@ -38,6 +40,9 @@ def refused(
     if part == "bulk":  # the report's own form has fields of the same names
         at = next(iter(forms.reasons(problem, _TYPED_FOR_ALL, otherwise=part, names=desk_telling.TYPED_AS)))
         context |= {"typed": {}, "bulk_typed": form, "bulk_at": at}
+        if at == "duplicate_of" and (ticked := desk_forms.sent_ticks(form)):
+            typed, opened = form.get("duplicate_of", ""), query.get("item", "")
+            context["for_all"] = desk_nearby.choices_for_all(actor, ticked, opened, typed, tz=tz)
     if part:
         return context | {"errors": forms.reasons(problem, (), otherwise=part, names=desk_telling.SAID_AS)}
     if item is None:

@@ -143,6 +143,10 @@ def test_many_of_two_orgs_and_those_without_an_original_are_told(browser_of: Bro
     page = dom(submit(client, form, "duplicate", feedback_ids=ids, duplicate_of="canoe"), 400)
     assert page.id("bulk").one(class_="wrong").words == "Choose the original report."
     assert page.id("bulk-duplicate-of")["value"] == "canoe"
+    assert offered(page.id("bulk")) == ["Canoe is gone", "The canoe sank"]
+    chosen = {each["name"]: each["value"] for each in page.id("bulk-originals").all("input") if each.has("checked")}
+    assert chosen == {"original": ids[1]}, "Enter takes the first"
+    assert dom(submit(client, form, "duplicate", all="1", duplicate_of="canoe"), 400).id("bulk-originals").words == ""
     page = then(client, submit(client, form, "duplicate", feedback_ids=ids, duplicate_of=ids[0]))
     assert told(page) == ["1 of 2 not changed", "Marked “Canoe is gone” as duplicate of “The canoe sank”"]
     assert "another org" in page.id("desk-status").words
