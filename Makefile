@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 export PORT
 
-.PHONY: run providers mcp worker beat test check format bench chaos lock clean
+.PHONY: run install providers mcp worker beat test check format bench chaos lock clean
 
 run: $(VENV)/.base  ## serve with the demo at http://127.0.0.1:8000
 	@exec $(BIN)/python manage.py serve --demo
+
+install: $(VENV)/.base  ## only install the locked packages, into .venv
 
 # exec: otherwise a shell between make and the process would end when make is stopped, and leave the process running.
 worker: $(VENV)/.base  ## a worker process; needs REDIS_URL and DATABASE_URL

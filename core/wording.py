@@ -44,6 +44,11 @@ def ago(instant: datetime, now: datetime) -> str:
         return f"{int(seconds // 3_600)} h"
     if seconds < 30 * 86_400:
         return f"{int(seconds // 86_400)} d"
+    return day(instant, now)
+
+
+def day(instant: datetime, now: datetime) -> str:
+    """The date, in short: `12 May`, with its year if that is another one than now."""
     return f"{instant.day} {instant:%b}" if instant.year == now.year else f"{instant.day} {instant:%b %Y}"
 
 

@@ -3,6 +3,7 @@
 - `[[call NAME {json}]]` calls that tool with exactly that JSON before answering; may be repeated
 - `[[fail]]` makes generation fail, `[[refuse-goals]]` leaves goals unmet
 - `[[words N]]` answers with N words, `[[sleep S]]` pauses before answering, `[[pace S]]` between fragments
+- `[[say TEXT]]` adds the text to the answer; also in a system prompt and in a skill, so that both can fix an answer
 """
 
 import json
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 MAX_WORDS = 100_000
 _OTHER = re.compile(r"\[\[[^\[\]]*\]\]")
+_SAY = re.compile(r"\[\[say\s+([^\[\]]+)\]\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Directives:
     words: int | None = None
     sleep: float = 0
     pace: float = 0
+    says: tuple[str, ...] = ()
 
 
 def parse(said: str) -> Directives:
@@ -39,7 +42,13 @@ def parse(said: str) -> Directives:
         words=None if words is None else min(int(words), MAX_WORDS),
         sleep=sleep or 0,
         pace=pace or 0,
+        says=told_to_say(text),
     )
+
+
+def told_to_say(text: str) -> tuple[str, ...]:
+    """What a text adds to an answer."""
+    return tuple(said.strip() for said in _SAY.findall(text))
 
 
 def without(said: str) -> str:

@@ -67,9 +67,11 @@ def since(instant: datetime | None, now: datetime | None = None) -> SafeString:
 
 @register.simple_tag
 def until(instant: datetime, now: datetime | None = None) -> SafeString:
-    """As `since`, for times in the next days: `in 8 min`, `in 3 h`."""
+    """As `since`, for times to come: `in a moment`, `in 8 min`, `in 3 h`, `on 12 May`."""
     now = now or timezone.now()
-    return when(instant, f"in {wording.ago(now, instant)}".replace("in now", "in a moment"), now)
+    left = wording.ago(now, instant)
+    words = "in a moment" if left == "now" else f"in {left}" if left.endswith((" min", " h", " d")) else ""
+    return when(instant, words or f"on {wording.day(instant, now)}", now)
 
 
 @register.filter

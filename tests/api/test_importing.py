@@ -613,10 +613,10 @@ def test_an_attribute_that_was_cut_off_is_told_over_rest_and_by_the_command(api,
     path.write_text(json.dumps(cut_off(trace("k-1"))) + "\n" + json.dumps(trace("k-2")))
     call_command("import_threads", path, format="otel", org="acme", owner="bob@acme.test")
     told = capsys.readouterr().err
-    assert told.startswith("line 1: spans.5fb397be34d26b51.gen_ai.input.messages: is not JSON: ")
+    assert told.startswith("line 1: warning: spans.5fb397be34d26b51.gen_ai.input.messages: is not JSON: ")
     assert told.count("\n") == 1
     [item] = data_of(imported(api, cut_off(trace("k-1")), format="otel"))["items"]
-    assert (item["outcome"], [f"line 1: {each}\n" for each in item["warnings"]]) == ("created", [told])
+    assert (item["outcome"], [f"line 1: warning: {each}\n" for each in item["warnings"]]) == ("created", [told])
     record = data_of(api("alice").get(f"threads/{item['thread_id']}"))
     assert shapes.texts(record) == ["At ST-1."]
 

@@ -458,6 +458,17 @@ def test_an_invoked_skill_is_not_the_call_that_a_directive_asks_for(write, start
     assert record["status"] == "user_turn"
 
 
+def test_a_skill_and_a_system_prompt_change_what_the_simulator_says(write, start, read):
+    """So that a fix can be proven without a model: `[[say ...]]`, which no other tool's result can ask for."""
+    asked = {"messages": [make.say('Why? [[call calculate {"expression": "6 * 7"}]] [[say By the way.]]')]}
+    before = shapes.texts(read(data_of(start(**asked))))[-1]
+    assert "By the way." in before and "section" not in before
+    skill = [{"skill_id": write("alice", "rules", "Name it. [[say By section 5.2.]]")}]
+    told = shapes.texts(read(data_of(start(**asked, invoke_skills=skill, system_prompt="[[say Dear rider.]]"))))[-1]
+    assert "Dear rider. By section 5.2. By the way." in told
+    assert "[[" not in told.partition("`load_skill`")[0]
+
+
 def test_a_client_tool_may_not_be_called_load_skill_B18(start):
     body = {"messages": [make.say("Hi")], "client_tools": [make.client_tool("load_skill")]}
     assert refusal_of(start(**body))[2].startswith("client_tools.0.name: ")

@@ -141,6 +141,22 @@ def test_a_server_that_is_asked_to_stop_while_it_starts_ends(embedded: live.Serv
             starting.wait()
 
 
+def test_the_demo_with_its_public_passwords_is_not_loaded_among_other_people(
+    embedded: live.Served, tmp_path: Path
+) -> None:
+    port = live.free_port()
+    env = {**embedded.env, "HEDDLE_DATA_DIR": str(tmp_path), "HEDDLE_PUBLIC_URL": f"http://127.0.0.1:{port}"}
+    other = replace(
+        embedded, env=env, port=port, url=env["HEDDLE_PUBLIC_URL"], processes={}, log=tmp_path / "served.log"
+    )
+    other.manage("migrate")
+    other.manage("person", "you@corp.example", "--org", "corp", "--create-org", "--no-password")
+    other.start_server("--demo")
+    other.kill("server")
+    assert "The demo was not loaded: this database has people of its own." in other.log.read_text()
+    assert other.manage("demo_credentials", check=False).returncode == 1
+
+
 def test_a_second_server_on_the_same_port_does_not_start(embedded: live.Served, tmp_path: Path) -> None:
     """The server's library shares its port: two of them would each answer some of the requests."""
     second = replace(embedded, env={**embedded.env, "HEDDLE_DATA_DIR": str(tmp_path)})

@@ -110,6 +110,10 @@ def test_a_token_expires_when_it_was_told_to(browser_of: Browser) -> None:
     secret = page.id("secret").words
     row = next(row for row in page.all("tr") if "short" in row.words)
     assert "in 30 d" in row.words or "in 29 d" in row.words
+    submit(client, maker(page), name="long", expires="365")
+    row = next(row for row in get(client, "/settings/").all("tr") if "long" in row.words)
+    ends = timezone.now() + timedelta(days=365)
+    assert f"on {ends.day} {ends:%b %Y}" in row.words
     with time_machine.travel(timezone.now() + timedelta(days=30, minutes=1)):
         assert Api(secret).get("threads").status_code == 401
 

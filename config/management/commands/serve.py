@@ -33,7 +33,9 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on; default 127.0.0.1")
         port = settings.HEDDLE.port or DEFAULT_PORT
         parser.add_argument("--port", type=port_number, default=port, help=f"port to listen on; default {port}")
-        parser.add_argument("--demo", action="store_true", help="load the demo data first and print its sign-ins")
+        parser.add_argument(
+            "--demo", action="store_true", help="load the demo data first, if nobody is here, and print its sign-ins"
+        )
         parser.add_argument("--no-prepare", action="store_true", help="skip migrations and static files")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -78,11 +80,20 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
             _collect_static()
         if options["demo"]:
-            call_command("demo", verbosity=0)
-            call_command("demo_credentials", welcome=True, stdout=self.stdout)
+            self._welcome_to_the_demo()
         else:
             self.stdout.write(_welcome())
         self.stdout.flush()
+
+    def _welcome_to_the_demo(self) -> None:
+        """Its passwords are public, so among other people it is only loaded by its own command."""
+        if not User.objects.exists():
+            call_command("demo", verbosity=0)
+        try:
+            call_command("demo_credentials", welcome=True, stdout=self.stdout)
+        except CommandError:
+            self.stdout.write(_welcome())
+            self.stdout.write("  The demo was not loaded: this database has people of its own.\n")
 
 
 def _welcome() -> str:

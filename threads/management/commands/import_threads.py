@@ -38,7 +38,7 @@ class Command(BaseCommand):
             item = importing.import_one(options["format"], found, owner_id, org_id, options["visibility"])
             counts[item.outcome] += 1
             for warning in item.warnings:
-                tqdm.write(f"{place}: {warning}", file=sys.stderr)
+                tqdm.write(f"{place}: warning: {warning}", file=sys.stderr)
             for error in item.errors:
                 tqdm.write(f"{place}: failed: {error['path']}: {error['reason']}", file=sys.stderr)
         self.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))

@@ -1,5 +1,5 @@
 """The built-in model: deterministic, streaming, and controlled by directives in the last user message
-(`threads.directives`). The same thread gets the same answer.
+(`threads.directives`). The same thread gets the same answer. Of a system prompt and of skills it follows one directive.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from threads.content import LOAD_SKILL
-from threads.directives import Directives, parse, without
+from threads.directives import Directives, parse, told_to_say, without
 from threads.runner.prompts import is_reprompt
 from threads.runner.providers.history import LOOKING_AT
 
@@ -55,7 +55,8 @@ async def _answer(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterato
     if directives.fail:
         raise SimulatedFailure
     # A stream must have something in it, even if nothing is said.
-    for fragment in [*fragments(_text(directives, said, since))] or [""]:
+    says = [*_told_to_say(messages, info), *directives.says]
+    for fragment in [*fragments(_text(directives, said, since, says))] or [""]:
         yield fragment
         if directives.pace:
             await asyncio.sleep(min(directives.pace, MAX_SECONDS))
@@ -109,14 +110,24 @@ def _calls(calls: Sequence[tuple[str, str]]) -> dict[int, DeltaToolCall]:
     return {place: DeltaToolCall(name=name, json_args=arguments) for place, (name, arguments) in enumerate(calls)}
 
 
-def _text(directives: Directives, said: str, since: Sequence[ModelMessage]) -> str:
+def _told_to_say(messages: Sequence[ModelMessage], info: AgentInfo) -> Iterator[str]:
+    """What the system prompt and the skills loaded so far add to each answer."""
+    yield from told_to_say(info.instructions or "")
+    for message in messages:
+        if isinstance(message, ModelRequest):
+            for part in message.parts:
+                if isinstance(part, ToolReturnPart) and part.tool_name == LOAD_SKILL:
+                    yield from told_to_say(part.model_response_str(wrap_if_error=False))
+
+
+def _text(directives: Directives, said: str, since: Sequence[ModelMessage], says: Sequence[str]) -> str:
     if directives.words is not None:
         return " ".join(_WORDS[place % len(_WORDS)] for place in range(directives.words))
     seed = hashlib.sha256(said.encode()).digest()
     opening = _OPENINGS[seed[0] % len(_OPENINGS)]
     closing = _CLOSINGS[seed[1] % len(_CLOSINGS)]
     about = f" You wrote: “{_short(said)}”." if said else ""
-    return f"{opening}{about}{''.join(_told(since))} {closing}"
+    return " ".join([f"{opening}{about}{''.join(_told(since))}", *says, closing])
 
 
 def _told(since: Sequence[ModelMessage]) -> Iterator[str]:
