@@ -13,8 +13,8 @@ _FAILURES_SHOWN = 20
 def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dict[str, Any] | None:
     """The reports that the actor's latest bulk could not change, with the reasons.
 
-    Those of many stay, no longer `is_news`, while the bulk can be undone or until the next of many; those of one until
-    any later action.
+    Those of many stay, no longer `is_news`, while the bulk can be undone or until the next of many; those of one, and
+    what was resolved already, until any later action.
     """
     news = _latest(bulks, last)
     latest = news or _of_many(bulks)
@@ -22,6 +22,8 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
         return None
     # What was resolved already is as it was wanted, so it comes last and is no warning.
     already = latest.failures.filter(is_as_wanted=True).count()
+    if news is None and already == latest.failed_count:
+        return None
     listed = latest.failures.order_by("is_as_wanted", "id").values_list("feedback_key", "reason")
     failures = list(listed[:_FAILURES_SHOWN])
     notes = dict(UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list("key", "notes"))

@@ -185,7 +185,9 @@ def _arguments(verb: str, choice: str, form: QueryDict, tz: tzinfo) -> Mapping[s
             outcome = choice or form.get("outcome")
             return {"outcome": outcome} if outcome else {}
         case "outcome":
-            return {"outcome": choice or form.get("outcome", "")}
+            if not (outcome := choice or form.get("outcome", "")):
+                raise InvalidRequest("outcome: choose an outcome first")
+            return {"outcome": outcome}
         case "duplicate":
             return {"duplicate_of": choice or _original(form)}
         case "snooze":

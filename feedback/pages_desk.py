@@ -263,8 +263,14 @@ def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
 @signed_in
 @posted
 def undo(request: HttpRequest) -> HttpResponseBase:
-    """Undo an action. If it changed a single report, that report is opened."""
+    """Undo an action. If it changed a single report, that report is opened.
+
+    With `ask` only tell why not: something came after it that cannot be undone, or that changed nothing.
+    """
     actor = admin_actor(request)
+    if "ask" in request.POST:
+        notes.info(request, "Nothing was undone: what you did last cannot be. Shift+Z undoes what was before it.")
+        return _onward(request, _local(request, "here"))
     action = ids.key_of(request.POST.get("action_id", ""), ids.ACTION) or ""
     try:
         done = bulk.undo(actor, action)

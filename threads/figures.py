@@ -54,7 +54,8 @@ def words(figures: TurnFigures) -> tuple[str, ...]:
     if figures.profile == SIMULATED:
         return (*found, SIMULATED)
     found.append("cost unknown" if figures.cost is None else dollars(figures.cost))
-    return (*found, f"{figures.model} ({figures.profile})" if figures.model else figures.profile)
+    is_both = figures.model not in ("", figures.profile)
+    return (*found, f"{figures.model} ({figures.profile})" if is_both else figures.profile)
 
 
 def lasted(took_ms: int, waited_ms: int) -> str:

@@ -198,7 +198,7 @@ on("click", ({ target, shiftKey }) => {
 	say(words("[data-ticked]"));
 });
 on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && (every = target.checked ?? every, say(words(every ? "#bulk p label" : "[data-ticked]"))));
-on("reset", ({ target }) => target.id === "bulk" && setTimeout(recall, 0, new Set));
+on("reset", (event) => event.target.id === "bulk" && (event.preventDefault(), recall(new Set)));
 
 function recall(ids = ticks()) {
 	const bulk = part("bulk");

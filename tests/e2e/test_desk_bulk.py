@@ -240,6 +240,23 @@ def test_what_the_page_loads_by_itself_changes_nothing_about_a_press_on_its_way(
     expect(page.locator("#desk-report")).not_to_have_attribute("inert", "")
 
 
+def test_a_key_right_after_esc_is_for_the_open_report(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The bar is gone at once; a moment later its menu would have closed over the words, which are keys then."""
+    complaints(empty, 2, "Escapade")
+    page = visit("admin").page
+    first_of_the_open(page, "Escapade 1")
+    page.keyboard.press("x")
+    expect(page.locator("#bulk")).to_be_visible()
+    page.evaluate(
+        """() => {
+          for (const key of ["Escape", "d"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        }"""
+    )
+    expect(page.locator("#duplicate-of")).to_be_focused()
+    expect(page.locator("#bulk")).to_be_hidden()
+    expect(page.locator(".rep :checked")).to_have_count(0)
+
+
 @pytest.mark.parametrize("begins", ["before", "meanwhile"])
 def test_a_move_goes_on_whatever_the_page_loads_by_itself(
     empty: Heddle,  # noqa: F811

@@ -23,7 +23,7 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     theirs.page.click("#triage [value=note] >> visible=true")
     expect(theirs.page.locator("#said")).to_contain_text("Saved note on")
     expect(mine.page.locator("#changed")).to_be_in_viewport()
-    expect(mine.page.locator("#changed")).to_contain_text("Bea set the note: Bea's words.")
+    expect(mine.page.locator("#changed")).to_contain_text("Bea set the note: Bea's words ·")
     assert button.bounding_box() == where  # nothing moves under the pointer
     mine.page.keyboard.press("m")
     mine.page.keyboard.type("My words")
@@ -249,9 +249,9 @@ def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Ca
 
 def test_what_is_done_while_a_bulk_runs_is_taken_back_before_it(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """One key for both: what was done last comes first, and the line says which."""
-    complaints(empty, 250, "Throng")
+    complaints(empty, 250, "Swarm")
     page = visit("admin").page
-    first_of_the_open(page, "Throng 249")
+    first_of_the_open(page, "Swarm 249")
     busy = [empty.start("alice", "[[sleep 60]]", wait=False) for _ in range(8)]  # as many as the worker can do at once
     everything(page)
     page.keyboard.press("Escape")
@@ -260,20 +260,20 @@ def test_what_is_done_while_a_bulk_runs_is_taken_back_before_it(empty: Heddle, v
     page.keyboard.press("Enter")
     expect(page.locator("#bulks")).to_contain_text("0 of 250")
     page.keyboard.press("a")
-    expect(page.locator("#undo")).to_contain_text("Claimed “Throng 249”")
+    expect(page.locator("#undo")).to_contain_text("Claimed “Swarm 249”")
     expect(page.locator("#bulks form")).to_have_count(1)
     page.keyboard.press("z")
-    expect(page.locator("#desk-said")).to_contain_text("Undone: claim of “Throng 249”.")
+    expect(page.locator("#desk-said")).to_contain_text("Undone: claim of “Swarm 249”.")
     expect(page.locator("#bulks form")).to_have_count(1)
     page.keyboard.press("a")
-    expect(page.locator("#undo")).to_contain_text("Claimed “Throng 249”")
+    expect(page.locator("#undo")).to_contain_text("Claimed “Swarm 249”")
     for each in busy:
         empty.call("alice", "POST", f"threads/{each}/cancel")
     expect(page.locator("#desk-said")).to_contain_text("New label mail on 250 reports.")
-    expect(page.locator("#undo")).to_contain_text("Before that: Claimed “Throng 249”")
+    expect(page.locator("#undo")).to_contain_text("Before that: Claimed “Swarm 249”")
     expect(page.locator("#said")).to_contain_text("New label mail on 250 reports.")
     page.keyboard.press("z")
-    expect(page.locator("#desk-said")).to_contain_text("Undone: claim of “Throng 249”.")
+    expect(page.locator("#desk-said")).to_contain_text("Undone: claim of “Swarm 249”.")
     expect(page.locator("#undo")).to_contain_text("Before that: New label mail on 250 reports")
 
 
