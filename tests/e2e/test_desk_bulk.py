@@ -249,7 +249,8 @@ def test_a_key_right_after_esc_is_for_the_open_report(empty: Heddle, visit: Call
     expect(page.locator("#bulk")).to_be_visible()
     page.evaluate(
         """() => {
-          for (const key of ["Escape", "d"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+          const press = (key) => new KeyboardEvent("keydown", { key, bubbles: true });
+          for (const key of ["Escape", "d"]) document.body.dispatchEvent(press(key));
         }"""
     )
     expect(page.locator("#duplicate-of")).to_be_focused()
