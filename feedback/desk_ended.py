@@ -17,12 +17,13 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
     what was resolved already, until any later action.
     """
     news = _latest(bulks, last)
-    latest = news or _of_many(bulks)
+    latest = news if news and news.failed_count else _of_many(bulks)
     if latest is None or not latest.failed_count:
         return None
+    is_news = latest is news
     # What was resolved already is as it was wanted, so it comes last and is no warning.
     already = latest.failures.filter(is_as_wanted=True).count()
-    if news is None and already == latest.failed_count:
+    if already == latest.failed_count and not is_news:
         return None
     listed = latest.failures.order_by("is_as_wanted", "id").values_list("feedback_key", "reason")
     failures = list(listed[:_FAILURES_SHOWN])
@@ -30,7 +31,7 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
     return {
         "words": desk_telling.of_failures(latest, already),
         "is_as_wanted": already == latest.failed_count,
-        "is_news": news is not None,
+        "is_news": is_news,
         "is_of_many": latest.total > 1,
         "more": max(0, latest.failed_count - _FAILURES_SHOWN),
         "failures": [

@@ -37,7 +37,7 @@ def test_one_asks_and_the_other_answers_by_keys_alone(empty: Heddle, visit: Call
     theirs.keyboard.press("Control+Enter")
     expect(theirs.locator("#comments .said")).to_have_count(2)
     expect(theirs.locator("#comments [value=acknowledge]")).to_have_count(0)
-    expect(mine.locator("#changed")).to_contain_text("Bea commented on it.")
+    expect(mine.locator("#changed")).to_contain_text("Bea commented on it ·")
     mine.click("#changed a")
     expect(mine.locator("#comments .said").last).to_have_text("It is.")
     expect(mine.locator("#comments")).to_contain_text("Bea answered you.")

@@ -360,12 +360,14 @@ def test_whoever_is_asked_or_no_longer_sees_it_in_the_tabs_at_once(
 
 
 def test_z_does_not_undo_what_came_before_a_comment(browser_of: Browser, who: People) -> None:
-    """A comment has no undo; its author deletes it. Until the next action `z` therefore does nothing."""
+    """A comment has no undo; its author deletes it. Until the next action `z` therefore only says so."""
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     do(who.admin, report, "note", admin_note="hm")
     assert opened(client, report).id("desk-status").all("button", data_key="z")
     after = then(client, send(client, opened(client, report), "Said."))
-    assert after.id("desk-status").none("button", data_key="z")
+    told = then(client, submit(client, after.id("undo"), "1")).id("desk-said").words
+    assert told == "Nothing was undone: what you did last cannot be. Shift+Z undoes what was before it."
+    assert stored(report).admin_note == "hm"
     assert after.id("desk-status").all("button", data_key="Z")
 
 

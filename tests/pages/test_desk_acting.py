@@ -250,6 +250,17 @@ def test_another_outcome_of_a_resolved_report(browser_of: Browser, who: People) 
     assert stored(report).resolved
 
 
+def test_an_outcome_that_is_not_in_the_menu_is_shown_and_has_to_be_changed(browser_of: Browser, who: People) -> None:
+    """A duplicate whose original was deleted."""
+    [report], client = reports(who.alice, 1), browser_of("admin")
+    do(who.admin, report, "resolve")
+    Triage.objects.filter(pk=report.pk).update(outcome="duplicate")
+    chosen = opened(client, report).id("triage").one("select", data_key="u").all("option")[0]
+    assert (chosen.words, chosen["value"]) == ("duplicate", "")
+    page = dom(press(client, opened(client, report), "outcome", outcome=""), 400)
+    assert page.id("triage").one(class_="wrong").words == "Choose an outcome first."
+
+
 def test_taking_letting_go_and_taking_over(browser_of: Browser, who: People) -> None:
     report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
     page = then(client, press(client, opened(client, report), "own me"))
