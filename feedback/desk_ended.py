@@ -17,7 +17,7 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
     what was resolved already, until any later action.
     """
     news = _latest(bulks, last)
-    latest = news if news and news.failed_count else _of_many(bulks)
+    latest = news if news and news.failed_count else _last_ended([each for each in bulks if each.total > 1])
     if latest is None or not latest.failed_count:
         return None
     is_news = latest is news
@@ -59,15 +59,15 @@ def meanwhile(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bul
     return latest if latest is not None and last is not None and latest.key in last.over else None
 
 
-def _of_many(bulks: Sequence[Bulk]) -> Bulk | None:
-    ended = [each for each in bulks if each.finished_at and each.total > 1]
-    return max(ended, key=lambda each: each.finished_at or each.created, default=None)
-
-
 def _latest(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
     """The actor's bulk that ended last, if the actor did nothing since."""
-    ended = {each.finished_at: each for each in bulks if each.finished_at}
-    latest = max(ended, default=None)
-    if latest is None or any(each.created > latest for each in bulks) or (last is not None and last.at > latest):
+    latest = _last_ended(bulks)
+    if latest is None or latest.finished_at is None:
         return None
-    return ended[latest]
+    since = [*(each.created for each in bulks), *([last.at] if last else ())]
+    return None if any(each > latest.finished_at for each in since) else latest
+
+
+def _last_ended(bulks: Sequence[Bulk]) -> Bulk | None:
+    ended = {each.finished_at: each for each in bulks if each.finished_at}
+    return ended[max(ended)] if ended else None

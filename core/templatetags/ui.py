@@ -55,13 +55,16 @@ def when(instant: datetime | None, words: str = "{}", now: datetime | None = Non
     return format_html('<time datetime="{}" title="{}">{}</time>', exact, told, text)
 
 
+_SPANS = (" min", " h", " d")
+
+
 @register.simple_tag
 def since(instant: datetime | None, now: datetime | None = None) -> SafeString:
     """As `when`, for the middle of a sentence: `8 min ago`, `just now`, `on 12 May`."""
     if instant is None:
         return mark_safe("")
     text = wording.ago(instant, now or timezone.now())
-    words = "just now" if text == "now" else "{} ago" if text.endswith((" min", " h", " d")) else "on {}"
+    words = "just now" if text == "now" else "{} ago" if text.endswith(_SPANS) else "on {}"
     return when(instant, words, now)
 
 
@@ -70,7 +73,7 @@ def until(instant: datetime, now: datetime | None = None) -> SafeString:
     """As `since`, for times to come: `in a moment`, `in 8 min`, `in 3 h`, `on 12 May`."""
     now = now or timezone.now()
     left = wording.ago(now, instant)
-    words = "in a moment" if left == "now" else f"in {left}" if left.endswith((" min", " h", " d")) else ""
+    words = "in a moment" if left == "now" else f"in {left}" if left.endswith(_SPANS) else ""
     return when(instant, words or f"on {wording.day(instant, now)}", now)
 
 

@@ -73,14 +73,12 @@ class _Heart:
         self._held: set[Fence] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._pid = 0
 
     def hold(self, fence: Fence) -> None:
         """Renew a claim until it is dropped."""
         with self._lock:
             self._held.add(fence)
-            if self._thread is None or self._pid != os.getpid() or not self._thread.is_alive():
-                self._pid = os.getpid()
+            if self._thread is None or not self._thread.is_alive():  # in a forked process no thread is
                 self._thread = threading.Thread(target=self._beat, name="leases", daemon=True)
                 self._thread.start()
 
