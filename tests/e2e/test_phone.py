@@ -376,7 +376,12 @@ def test_what_a_bulk_left_as_it_was_says_why_in_sight(heddle: Heddle, visit: Cal
             page.locator("#bulk [type=reset]").tap()
     done = page.locator("#desk-status form [data-said]").bounding_box()
     assert done and done["width"] > 150
-    expect(page.locator("#desk-status [data-key=z]")).to_be_in_viewport(ratio=1)
+    undo = page.locator("#desk-status [data-key=z]")
+    expect(undo).to_be_in_viewport(ratio=1)
+    undo.tap()
+    expect(said := page.locator("#desk-said p")).to_contain_text("Undone")
+    beside, line = said.bounding_box(), undo.bounding_box()
+    assert beside and line and abs(beside["y"] + beside["height"] / 2 - line["y"] - line["height"] / 2) < 4
     assert sideways(page) == 0
 
 
