@@ -81,8 +81,9 @@ class Plot:
     is_code: bool = False
     has_tones: bool = False
     rest: str = ""
-    rest_href: str = ""
-    """Where what is left out is listed."""
+    more: str = ""
+    """What the plot leaves out, and where that is listed."""
+    more_href: str = ""
 
 
 def plots(found: InsightOut, link: Link) -> list[Plot]:
@@ -162,21 +163,22 @@ def _by_label(found: InsightOut, link: Link) -> Plot:
         finding=telling.by_label(found),
         heads=("Label", "Negative", "Positive", "Share"),
         rows=_named_rows(found.by_label, link, _share_of(whole)),
-        rest=_left_out(found.labels_left_out, "label"),
-        rest_href=reverse("feedback:labels") if found.labels_left_out else "",
+        more=_left_out(found.labels_left_out, "label"),
+        more_href=reverse("feedback:labels"),
     )
 
 
 def _by_outcome(found: InsightOut, link: Link) -> Plot:
     whole = found.resolved.count
     unsaid = whole - sum(each.total for each in found.by_outcome)
-    without = f"{many_reports(unsaid)} without one." if unsaid else ""
     return Plot(
         title="By outcome",
         finding=telling.by_outcome(found),
         heads=("Outcome", "Negative", "Positive", "Share"),
         rows=_named_rows(found.by_outcome, link, _share_of(whole), outcome_word),
-        rest=f"Shares are of all resolved reports. {without}".strip(),
+        rest="Shares are of all resolved reports.",
+        more=f"{many_reports(unsaid)} without one." if unsaid else "",
+        more_href=link(f"{found.resolved.query} outcome:none"),
     )
 
 

@@ -89,6 +89,8 @@ _OPPOSITES = {
     ("owner", "none"): ("has", "owner"),
     ("has", "label"): ("label", "none"),
     ("label", "none"): ("has", "label"),
+    ("has", "outcome"): ("outcome", "none"),
+    ("outcome", "none"): ("has", "outcome"),
     ("sentiment", "positive"): ("sentiment", "negative"),
     ("sentiment", "negative"): ("sentiment", "positive"),
 }

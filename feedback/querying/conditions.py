@@ -124,6 +124,8 @@ def having(value: str, asking: Asking) -> Q:
             return beside(Labelled.objects.all(), excluding=asking.excluding)
         case "reply":
             return beside(Reply.objects.filter(public_reply__gt=""), excluding=asking.excluding)
+        case "outcome":
+            return beside(_CONCLUDED, excluding=asking.excluding)
         case "tool":
             return beside(RatedTool.objects.all(), excluding=asking.excluding)
         case "error":
@@ -144,6 +146,8 @@ def category(value: str, asking: Asking) -> Q:
 
 def outcome(value: str, asking: Asking) -> Q:
     """`outcome:`"""
+    if value == "none":
+        return ~beside(_CONCLUDED, excluding=not asking.excluding)
     return beside(Triage.objects.filter(outcome=value), excluding=asking.excluding)
 
 
@@ -301,6 +305,7 @@ def text_in(column: str) -> Condition:
     return lambda value, asking: words.says(value, column)
 
 
+_CONCLUDED = Triage.objects.filter(outcome__isnull=False)
 _CHECKS = Check.objects.filter(dropped_at=None, feedback__isnull=False)
 _EDITED = Q(modified__gt=F("created"))
 _REVISITED = Q(modified__gt=F("resolved_at"))

@@ -109,7 +109,21 @@ IS = (
     "answered",
     "asked",
 )
-HAS = ("owner", "label", "note", "notes", "reply", "tool", "goal", "fork", "error", "duplicates", "check", "comment")
+HAS = (
+    "owner",
+    "label",
+    "outcome",
+    "note",
+    "notes",
+    "reply",
+    "tool",
+    "goal",
+    "fork",
+    "error",
+    "duplicates",
+    "check",
+    "comment",
+)
 _AGES = ("<1d", "<7d", "<30d", ">30d")
 _DAYS = ("today", "yesterday", *_AGES)
 DATED = ("created", "resolved", "edited")
@@ -156,7 +170,7 @@ FIELDS: dict[str, QueryField] = {
             values=("me", "none"),
             also={"nobody": "none"},
         ),
-        _chosen("outcome", "How it was resolved.", conditions.outcome, Outcome.values),
+        _chosen("outcome", "How it was resolved; none: without saying.", conditions.outcome, (*Outcome.values, "none")),
         _chosen("check", "The latest result of its check.", conditions.check, Check.State.values),
         _named("model", "The model profile that answered.", "a model profile", conditions.model, digested=True),
         _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, digested=True),

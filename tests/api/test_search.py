@@ -300,6 +300,19 @@ def test_what_names_nobody_finds_nothing_and_says_so(who, reports, found):
     assert querying.remarks(admin, querying.parse("owner:alice is:open")) == ()
 
 
+def test_what_was_resolved_without_saying_how_is_found(api, reports, found):
+    """B129: the wire's own resolving gives no outcome."""
+    admin = api("admin")
+    data_of(admin.put(f"admin/feedback/{reports['broken'].feedback_id}", {"resolved": True}))
+    body = {"verb": "resolve", "arguments": {"outcome": "fixed"}}
+    data_of(admin.post(f"admin/feedback/{reports['tools'].feedback_id}/actions", body))
+    assert found("is:resolved outcome:none") == found("is:resolved -has:outcome") == "broken"
+    assert found("outcome:none") == found("-has:outcome") == "broken forked plain"
+    assert found("has:outcome") == found("-outcome:none") == "tools"
+    assert found("outcome:none OR outcome:fixed") == "tools broken forked plain"
+    assert found("is:resolved -(outcome:none OR label:money)") == "tools"
+
+
 def test_none_is_without_any_label_and_in_quotes_the_label_of_that_name(api, who, reports, found):
     admin = api("admin")
     for name, label in (("broken", "none"), ("tools", "money")):

@@ -53,6 +53,7 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ("category:tool", "category:tool_failure"),
         ("owner:Nobody", "owner:none"),
         ("label:None", "label:none"),
+        ("outcome:None -has:outcome", "outcome:none -has:outcome"),
         ('label:"None" label:"money"', 'label:"None" label:money'),
         ('owner:"none"', "owner:none"),
         ("refund*", "refund*"),

@@ -14,6 +14,7 @@ from feedback.insight import figures, telling
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.querying import matching, parse
 from tests import make
+from tests.conftest import Api, data_of
 from tests.pages.desk import do
 from tests.pages.dom import Node, dom, get, queries
 from tests.people import People
@@ -105,6 +106,21 @@ def test_labels_that_have_no_row_are_a_click_away(
     link = plot(get(browser_of("admin"), INSIGHT), "By label").all("a")[-1]
     assert link.words == "2 more labels with fewer reports."
     assert len(get(browser_of("admin"), link["href"]).one("table").one("tbody").all("tr")) == 3
+
+
+def test_what_was_resolved_without_outcome_is_a_click_away(
+    browser_of: Browser, who: People, api: Callable[[str], Api]
+) -> None:
+    made = [make.rating(who.alice, make.thread(who.alice)).feedback_id.removeprefix("fb_") for _ in range(3)]
+    said, unsaid, _ = (UserFeedback.objects.get(key=key) for key in made)
+    do(who.admin, said, "resolve", outcome="fixed")
+    data_of(api("admin").put(f"admin/feedback/{unsaid.feedback_id}", {"resolved": True}))
+    figure = plot(get(browser_of("admin"), INSIGHT), "By outcome")
+    assert "Shares are of all resolved reports." in figure.words
+    link = figure.all("a")[-1]
+    assert link.words == "1 report without one."
+    rows = get(browser_of("admin"), link["href"]).id("desk-rows").all("li")
+    assert [row["id"] for row in rows] == [f"r-{unsaid.feedback_id}"]
 
 
 @time_machine.travel(NOW, tick=False)
