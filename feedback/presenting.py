@@ -255,6 +255,9 @@ class ReportCard(_Spelled):
     earlier: int = 0
     """How many comments come before those in `comments`."""
     may_fork: bool = False
+    note_back: str = ""
+    """A note that the reader's undo of something else took back, offered again; `reply_back` likewise."""
+    reply_back: str = ""
 
     @property
     def categories_line(self) -> str:

@@ -17,7 +17,7 @@ from core import bodies, ids
 from core.actor import Actor
 from core.markdown import opening
 from core.prepared import Prepared, PreparedCount
-from feedback import commenting, desk_records, historytelling, leasing, quoting, triaged, versions
+from feedback import commenting, desk_records, historytelling, leasing, quoting, triaged, undoing, versions
 from feedback.checks import records
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
@@ -216,6 +216,7 @@ def card_of(
     thread = report.thread
     triage, reply = triaged.beside(report)
     comments, earlier = commenting.shown(actor, report, most_comments)
+    back = undoing.taken_back(actor, changes)
     return ReportCard(
         feedback_id=report.feedback_id,
         sentiment=report.sentiment,
@@ -255,6 +256,8 @@ def card_of(
         comments=tuple(_said(actor, each) for each in comments),
         earlier=earlier,
         may_fork=may(actor, thread, Right.FORK),
+        note_back=back.get("admin_note", ""),
+        reply_back=back.get("public_reply", ""),
     )
 
 

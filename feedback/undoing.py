@@ -1,6 +1,6 @@
 """Undoing one action, on one report or thousands, and reporting what could not be undone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -134,6 +134,22 @@ def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action
         began = changes_of(change.action).values_list("at", flat=True)[0]
         labelling.forget(labels, by=change.actor_id, since=began)
     return [column for column in stay if column not in _HISTORY_ONLY]
+
+
+def taken_back(actor: Actor, changes: Sequence[TriageChange]) -> dict[str, str]:
+    """The texts that the actor's latest change of a report took back, by column, if nobody has written others since.
+
+    They are offered again: whoever undoes a resolve wants to see what they had typed for it. A note that was saved by
+    itself is not among them, because any button would save it again.
+    """
+    last = next((each for each in reversed(changes) if each.actor_id == actor.user_id), None)
+    if last is None or last.undoes is None or last.at < timezone.now() - WINDOW:
+        return {}
+    undone = [each for each in changes if each.action == last.undoes]
+    columns = {"public_reply"} if {each.verb for each in undone} <= {"note"} else {"admin_note", "public_reply"}
+    texts = {column: each.after[column] or "" for each in undone for column in columns & each.after.keys()}
+    latest = {column: each for each in changes for column in texts.keys() & each.after.keys()}
+    return {column: text for column, text in texts.items() if latest[column].action == last.action}
 
 
 def changes_of(action: str, *, after: int = 0) -> QuerySet[TriageChange]:

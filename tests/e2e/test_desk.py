@@ -612,6 +612,32 @@ def test_drafts_of_a_note_survive_looking_at_another_report(empty: Heddle, visit
     expect(page.locator("#admin-note")).to_have_value("Half a note")
 
 
+def test_a_note_that_went_along_is_in_its_field_after_the_undo(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """As it was before: neither saved nor lost, also after a look at another report."""
+    complaints(empty, 2, "Companion")
+    page = visit("admin").page
+    first_of_the_open(page, "Companion 1")
+    page.keyboard.press("m")
+    page.keyboard.type("Known since May")
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    shows(page, "Companion 0")
+    page.keyboard.press("z")
+    shows(page, "Companion 1")
+    note = page.locator("#admin-note")
+    expect(note).to_have_value("Known since May")
+    page.keyboard.press("j")
+    shows(page, "Companion 0")
+    page.keyboard.press("k")
+    shows(page, "Companion 1")
+    expect(note).to_have_value("Known since May")
+    page.keyboard.press("e")
+    shows(page, "Companion 0")
+    expect(page.locator("#said")).to_contain_text("Resolved “Companion 1”")
+    page.goto("/feedback/?q=note:may")
+    expect(page.locator(".rep")).to_have_count(1)
+
+
 def test_menus_open_by_keys_and_give_the_focus_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 2)
     page = visit("admin").page

@@ -814,6 +814,50 @@ def test_z_undoes_nothing_older_than_the_last_thing_done(browser_of: Browser, wh
     assert undo_key(page) == "z", "after an undo it goes on to what was done before"
 
 
+def undone(client: Client, page: Node) -> Node:
+    """The page after the undo that a page offers."""
+    return then(client, submit(client, page.id("desk-status").one("form")))
+
+
+def test_an_undo_gives_back_what_was_typed_for_it(browser_of: Browser, who: People) -> None:
+    """A note that went along, not saved again by itself; a reply in any case. A note of its own is gone as wished."""
+    report, client, colleague = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    do(who.admin, report, "note", admin_note="Before")
+    page = undone(client, then(client, press(client, opened(client, report), "resolve", admin_note="Went\nalong")))
+    assert stored(report).admin_note == "Before"
+    for shown in (page, opened(client, report), opened(client, report)):
+        assert shown.id("admin-note").text == "Went\nalong" and shown.id("admin-note").has("data-kept")
+    assert opened(client_of(colleague), report).id("admin-note").text == "Before", "it is nobody else's"
+    page = then(client, press(client, opened(client, report), "resolve"))
+    assert stored(report).admin_note == "Went\nalong"
+    do(who.admin, report, "reopen")
+
+    page = undone(client, then(client, press(client, opened(client, report), "note", admin_note="Wrong")))
+    assert page.id("admin-note").text == "Went\nalong" and not page.id("admin-note").has("data-kept")
+
+    page = undone(client, then(client, press(client, page, "reply answered", public_reply="Too early")))
+    assert Reply.objects.get().public_reply is None
+    assert page.id("public-reply").text == "Too early" and page.id("public-reply").within("details").has("open")
+    do(colleague, report, "reply", public_status="answered", public_reply="Another")
+    assert opened(client, report).id("public-reply").text == "Another"
+
+
+def test_what_an_undo_gave_back_is_not_offered_for_ever(browser_of: Browser, who: People) -> None:
+    """Not after the next thing that was done to the report, nor later than it could be undone."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    now = timezone.now()
+    with time_machine.travel(now, tick=False):
+        undone(client, then(client, press(client, opened(client, report), "resolve", admin_note="Went along")))
+        assert opened(client, report).id("admin-note").text == "Went along"
+        do(second_admin(), report, "label", add=["money"])
+        assert opened(client, report).id("admin-note").text == "Went along"
+    with time_machine.travel(now + timedelta(minutes=31), tick=False):
+        assert opened(client, report).id("admin-note").text == ""
+    with time_machine.travel(now, tick=False):
+        do(who.admin, report, "own", owner="me")
+        assert opened(client, report).id("admin-note").text == ""
+
+
 def test_z_undoes_nothing_older_than_a_button_without_effect(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 2), browser_of("admin")
     then(client, press(client, opened(client, made[1]), "label", label="money"))
