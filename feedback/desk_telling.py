@@ -57,7 +57,7 @@ def of_undo(done: Bulk) -> str:
             return "Nothing was undone."
         return "Partly undone." if done.total == 1 else f"Undone, but {of_failures(done)}."
     said = f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
-    return f"{said} Its text is in the history." if undone and undone.has_note else said
+    return f"{said} Its text is in the field again, not saved." if undone and undone.has_note else said
 
 
 def of_resolved(actor: Actor, problem: ResolvedAlready) -> str:

@@ -698,7 +698,7 @@ def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: P
     form = page.id("desk-status").one("form")
     assert form.one("time").words == "29 min"
     page = then(client, submit(client, form))
-    assert told(page) == ["Undone: resolution of “report 1” and its note. Its text is in the history."]
+    assert told(page) == ["Undone: resolution of “report 1” and its note. Its text is in the field again, not saved."]
     assert words(page) == ["report 1", "report 0"]
     assert page.id("desk-report").one(class_="words").words == "report 1"
     assert (stored(made[1]).resolved, stored(made[1]).admin_note) == (False, None)
