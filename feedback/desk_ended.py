@@ -27,7 +27,10 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
         return None
     listed = latest.failures.order_by("is_as_wanted", "id").values_list("feedback_key", "reason")
     failures = list(listed[:_FAILURES_SHOWN])
-    notes = dict(UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list("key", "notes"))
+    named = UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list(
+        "key", "notes", "thread__title"
+    )
+    words = {key: last_action.named(notes or "", title or "") for key, notes, title in named}
     return {
         "words": desk_telling.of_failures(latest, already),
         "is_as_wanted": already == latest.failed_count,
@@ -35,7 +38,7 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
         "is_of_many": latest.total > 1,
         "more": max(0, latest.failed_count - _FAILURES_SHOWN),
         "failures": [
-            (ids.FEEDBACK + key, notes.get(key) or "", desk_telling.reason_of(reason)) for key, reason in failures
+            (ids.FEEDBACK + key, words.get(key, ""), desk_telling.reason_of(reason)) for key, reason in failures
         ],
     }
 

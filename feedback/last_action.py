@@ -123,9 +123,7 @@ class LastAction:
     def _it(self) -> str:
         if self.report_count > 1:
             return f"{thousands(self.report_count)} reports"
-        if self.subject:
-            return _quoted(self.subject)
-        return f"a report on {_quoted(self.place)}" if self.place else "a report without notes"
+        return named(self.subject, self.place)
 
     @property
     def minutes(self) -> int:
@@ -137,6 +135,13 @@ def already(count: int, deed: str) -> str:
     """What is said of reports that were as an action wanted them: `25 had it already`."""
     said = _ALREADY.get(deed, "were so already")
     return f"{thousands(count)} {said.replace('were', 'was') if count == 1 else said}"
+
+
+def named(notes: str, title: str) -> str:
+    """What a report is called: by how its notes begin, else by the title of its thread."""
+    if notes:
+        return _quoted(notes)
+    return f"a report on {_quoted(title)}" if title else "a report without notes"
 
 
 def _quoted(text: str) -> str:

@@ -255,7 +255,7 @@ def test_a_bulk_names_what_stayed_as_it_was(browser_of: Browser, who: People) ->
     assert failed.one("summary").words == "1 of 4 not changed, 1 resolved already"
     assert [link.words for link in failed.all("a")] == [
         f"{gone['id'][2:]} {projecting.GONE}",
-        f"{taken.notes} Bea already resolved this report.",
+        f"“{taken.notes}” Bea already resolved this report.",
     ]
     page = then(client, submit(client, opened(client, made[0]).id("triage"), "note", admin_note="x"))
     failed = page.id("desk-status").one("details")
@@ -274,6 +274,17 @@ def test_what_was_resolved_before_a_bulk_is_no_failure_of_it(browser_of: Browser
     assert told(page) == ["1 resolved already", "Resolved 2 reports"]
     summary = page.id("desk-status").one("details").one("summary")
     assert summary.words == "1 resolved already" and not summary.all(data_tone="warn")
+
+
+def test_what_a_bulk_left_is_called_by_its_thread_if_it_has_no_notes(browser_of: Browser, who: People) -> None:
+    client, bea = browser_of("admin"), second_admin()
+    made = [make.rating(who.alice, make.thread(who.alice), notes=None) for _ in range(2)]
+    page = get(client, DESK + "?q=is:open")
+    do(bea, UserFeedback.objects.get(key=made[0].feedback_id.removeprefix("fb_")), "resolve")
+    ticked = [box["value"] for box in page.all("input", name="feedback_ids")]
+    page = then(client, submit(client, page.id("bulk"), "resolve", feedback_ids=ticked))
+    [link] = page.id("desk-status").one("details").all("a")
+    assert link.words == "a report on “Hello” Bea already resolved this report."
 
 
 def test_of_many_failures_a_bulk_shows_some_and_counts_the_rest(browser_of: Browser, who: People) -> None:
