@@ -88,7 +88,7 @@ on("click", async (event) => {
 	if (item === shown) return;
 	desk.ariaBusy = true;
 	asked++;
-	if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: true }));
+	if (one("form.htmx-request")) await new Promise((done) => on("htmx:afterRequest", done, { once: 1 }));
 	mark(item);
 	const html = await fetched(link);
 	if (shown !== item) return;
@@ -97,10 +97,10 @@ on("click", async (event) => {
 	if (!html) return location.assign(link);
 	turn(html, link);
 	active().matches(OPEN) || say(words(OPEN));
-}, true);
+}, 1);
 
 function turn(html, href) {
-	history[opened() ? "replaceState" : "pushState"]({ htmx: true }, "", href);
+	history[opened() ? "replaceState" : "pushState"]({ htmx: 1 }, "", href);
 	put(html);
 	settle();
 	refocus();
@@ -264,7 +264,7 @@ function listen() {
 }
 
 settle();
-history.replaceState({ htmx: true }, "");
+history.replaceState({ htmx: 1 }, "");
 addEventListener("pagehide", () => held && lease(held, 1));
 on("visibilitychange", () => (listen(), document.hidden || (held = 0, renew())));
 setInterval(() => held && !document.hidden && lease(held), 6e4);

@@ -53,14 +53,14 @@ function inField({ key, target, shiftKey }) {
 	if (key === "Enter" && isSent && send(target)) return true;
 	const field = target.closest(TYPING);
 	if (!field) return;
-	if (key === "Tab" && !shiftKey && field.value) {
+	if (key === "Tab" && !shiftKey) {
 		const typed = `"${CSS.escape(field.value)}" i`;
 		const more = field.list?.querySelector(`[value^=${typed}]:not([value=${typed}])`);
 		return more && (field.select(), insert(more.value));
 	}
 	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
 	if (key !== "Escape") return;
-	return press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), enter(one(".rep[aria-current] a")), true);
+	return press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), enter(one(".rep[aria-current] a")), 1);
 }
 
 function send(target) {
@@ -75,7 +75,7 @@ on("click", (event) => {
 	event.ctrlKey || event.metaKey || leap(event.target.closest("[data-jump]")?.dataset.each) && event.preventDefault();
 });
 
-on("click focusin", ({ target, type }) => all(".menu[open]").forEach((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), true);
+on("click focusin", ({ target, type }) => all(".menu[open]").forEach((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), 1);
 
 function closeMenus() {
 	const menu = one(".menu[open]");
@@ -114,8 +114,8 @@ export function use(key) {
 	return true;
 }
 
-const begin = (menu) => menu && all("input, textarea, button, a", menu).find((each) => each.checkVisibility())?.focus();
-on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), true);
+const begin = (menu) => menu && (one("ul [aria-current]", menu) ?? all("input, textarea, button, a", menu).find((each) => each.checkVisibility()))?.focus();
+on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), 1);
 const press = (found) => (found?.click(), !!found);
 
 function open() {
@@ -133,7 +133,7 @@ function atTurn(key) {
 
 function tick(key) {
 	const row = active().closest(".rep, tr") ?? one(".rep[aria-current]") ?? (enter(one(".rep a")), one(".rep"));
-	return row && one("input", row)?.dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: key === "X" }));
+	return row && one("input", row)?.dispatchEvent(new MouseEvent("click", { bubbles: 1, shiftKey: key === "X" }));
 }
 
 function free() {

@@ -40,7 +40,7 @@ on("click", ({ target }) => {
 	if (!button) return;
 	const text = button.dataset.copy || one("pre, .written", button.closest(":has(pre, .written)")).textContent;
 	const put = (copy) => (copy.clipboardData?.setData("text", text), copy.preventDefault());
-	on("beforecopy copy", put, { once: true });
+	on("beforecopy copy", put, { once: 1 });
 	const done = document.execCommand("copy");
 	say(done ? "Copied" : "Not copied");
 	button.toggleAttribute("data-done", done);

@@ -660,6 +660,19 @@ def test_menus_open_by_keys_and_give_the_focus_back(empty: Heddle, visit: Callab
     expect(page.locator("#duplicate-of")).to_be_hidden()
 
 
+def test_a_menu_of_choices_begins_at_the_current_one(visit: Callable[..., Visit]) -> None:
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.keyboard.press("v")
+    current = page.locator("#desk-views li [aria-current]")
+    expect(current).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#desk-views li a:focus")).not_to_have_attribute("aria-current", "true")
+    page.keyboard.press("Escape")
+    page.locator("header .menu summary").first.click()
+    expect(page.locator("header .menu[open] ul [aria-current]")).to_be_focused()
+
+
 def test_a_menu_that_is_opened_by_mouse_is_typed_into_at_once(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 1)
     page = visit("admin").page
