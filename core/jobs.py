@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from celery import current_app
 from django.db import InterfaceError, OperationalError, transaction
@@ -15,6 +16,17 @@ logger = logging.getLogger("heddle.jobs")
 def enqueue_on_commit(task: str, row_id: int) -> None:
     """Send the queue message once the row is committed."""
     transaction.on_commit(lambda: enqueue(task, row_id))
+
+
+def enqueue_once_on_commit(task: str, row_id: int) -> None:
+    """The same, but once for all that asks for it in one transaction."""
+    asked = transaction.get_connection().run_on_commit
+    if not any(isinstance(wake, _Once) and wake.args == (task, row_id) for _, wake, *_ in asked):
+        transaction.on_commit(_Once(enqueue, task, row_id))
+
+
+class _Once(partial[None]):
+    """A wake-up that is recognised. Django drops it with the savepoint that asked for it, if that is rolled back."""
 
 
 def enqueue(task: str, row_id: int) -> None:

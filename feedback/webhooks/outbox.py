@@ -45,6 +45,8 @@ SETTLE_DUE = "feedback.settle_due"
 DELIVER = "feedback.deliver"
 _AT_ONCE = 100
 _settling = threading.Lock()
+_is_asked = threading.Event()
+"""Whether more may have become due since the job of this process looked."""
 _TOLD_OF = {UPDATED: ("admin_label", "admin_note"), REPLIED: ("public_status", "public_reply")}
 """The columns of a report that an event of triage tells of."""
 _STATE = ("resolved",)
@@ -69,7 +71,9 @@ def write_down(event: str, report: UserFeedback, *, actor_id: int, is_triage: bo
         name=event, report_id=report.pk, actor_id=actor_id, is_triage=is_triage, at=now, due_at=now + delay
     )
     _EVENTS.insert(row)
-    if not delay:
+    if is_triage and not delay:
+        jobs.enqueue_once_on_commit(SETTLE_DUE, 0)  # one for each report of a large bulk would hold up all turns
+    elif not delay:
         jobs.enqueue_on_commit(SETTLE, row.pk)
 
 
@@ -208,14 +212,16 @@ def settle_due() -> None:
     With a job for each event, the end of a large bulk would hold up all turns. An event that fails is left to the next
     sweep.
     """
+    _is_asked.set()
     if not _settling.acquire(blocking=False):
         return
     try:
+        _is_asked.clear()
         found = due()
         failed = [event_id for event_id in found if not _is_settled(event_id)]
     finally:
         _settling.release()
-    if len(found) == _AT_ONCE > len(failed):
+    if _is_asked.is_set() or len(found) == _AT_ONCE > len(failed):
         jobs.enqueue(SETTLE_DUE, 0)
 
 

@@ -639,6 +639,33 @@ def test_without_an_undo_window_a_large_bulk_is_told_as_it_goes(api, who, thread
     assert types(sent) == ["feedback.resolved"]
 
 
+def test_without_an_undo_window_a_bulk_wakes_one_job_and_not_one_for_each(
+    api, who, thread, sent, monkeypatch, settings, django_capture_on_commit_callbacks
+):
+    """Turns are in the same queue. What asks while the job is at work is not left to the sweep."""
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"webhook_delay_seconds": 0})
+    admin, asked, settle = api("admin"), [], outbox.settle
+    hooks.endpoint(admin, URL, "feedback.resolved", "feedback.updated")
+    for _ in range(5):
+        make.rating(who.bob, make.thread(who.bob))
+    monkeypatch.setattr(jobs, "enqueue", lambda task, row: asked.append(task))
+    with django_capture_on_commit_callbacks(execute=True):
+        data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "query": "is:open"}))
+    assert WebhookEvent.objects.filter(name="feedback.resolved").count() == 5
+    assert [task for task in asked if "settle" in task] == ["feedback.settle_due"]
+
+    def meanwhile(event_id):
+        settle(event_id)
+        if event_id == first:
+            outbox.settle_due()
+
+    first = outbox.due()[0]
+    asked.clear()
+    monkeypatch.setattr(outbox, "settle", meanwhile)
+    outbox.settle_due()
+    assert asked.count("feedback.settle_due") == 1 and outbox.due() == []
+
+
 def test_a_large_bulk_is_told_when_none_of_it_can_be_undone_any_more(api, who, thread, sent, monkeypatch):
     """Its window begins with its end; while it is being undone, nothing of it is told."""
     monkeypatch.setattr(bulk, "AT_ONCE", 0)
