@@ -265,6 +265,6 @@ function listen() {
 
 settle();
 history.replaceState({ htmx: 1 }, "");
-addEventListener("pagehide", () => held && lease(held, 1));
+onpagehide = () => held && lease(held, 1);
 on("visibilitychange", () => (listen(), document.hidden || (held = 0, renew())));
 setInterval(() => held && !document.hidden && lease(held), 6e4);

@@ -15,7 +15,7 @@ function keep(field) {
 const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
 
 const sent = (form, button) =>
-	[...(form.elements ?? [])].filter((field) => field.dataset.draft && (button?.value ?? "").startsWith(field.dataset.with ?? ""));
+	[...form.elements ?? []].filter((field) => field.dataset.draft && (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
 let from, typing, behind, taken = {};
 on("htmx:beforeSend", ({ detail: { requestConfig: its } }) => {

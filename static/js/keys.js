@@ -10,9 +10,9 @@ function isUsed(event) {
 	chord = event.ctrlKey || event.metaKey;
 	if (chord && /^k|KeyK/i.test(key + event.code)) return press(one("#go"));
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
-	if (queue[0] ? ends(event) : inField(event) || inList(event)) return true;
+	if (queue[0] ? ends(event) : inField(event) || inList(event)) return 1;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
-	if (chord || event.altKey || event.getModifierState("AltGraph") || key.length > 1 || event.repeat && !"jk".includes(key) || !queue[0] && target.closest(TYPING)) return;
+	if (chord || event.altKey || event.getModifierState("AltGraph") || key[1] || event.repeat && !"jk".includes(key) || !queue[0] && target.closest(TYPING)) return;
 	queue.push(event.shiftKey ? key : key.toLowerCase());
 	return act() || queue[0];
 }
@@ -28,10 +28,10 @@ function type(key) {
 	else if (key[5]) inField({ key, target: field }) || document.execCommand("delete");
 	else if (key === "Enter" && !field.rows) press(one("button:not([type=button])", field.form)) || field.form.requestSubmit();
 	else insert(key === "Enter" ? "\n" : key);
-	return true;
+	return 1;
 }
 
-const insert = (text) => document.execCommand("insertText", false, text);
+const insert = (text) => document.execCommand("insertText", 0, text);
 
 function act() {
 	let used;
@@ -50,13 +50,14 @@ on("htmx:load htmx:afterRequest", () => setTimeout(() => {
 
 function inField({ key, target, shiftKey }) {
 	const isSent = chord ? !target.closest("a, button, summary") : target.matches(".menu input, select[data-submit], [type=radio]");
-	if (key === "Enter" && isSent && send(target)) return true;
+	if (key === "Enter" && isSent && send(target)) return 1;
 	const field = target.closest(TYPING);
 	if (!field) return;
 	if (key === "Tab" && !shiftKey) {
-		const typed = `"${CSS.escape(field.value)}" i`;
-		const more = field.list?.querySelector(`[value^=${typed}]:not([value=${typed}])`);
-		return more && (field.select(), insert(more.value));
+		const word = field.list ? field.value : /@(\S+)$/.exec(field.value)?.[1];
+		const typed = `"${CSS.escape(word)}" i`;
+		const more = (field.list ?? field.form?.asked)?.querySelector(`[value^=${typed}]:not([value=${typed}])`);
+		return more && (field.select(), insert(field.value.slice(0, -word.length) + more.value));
 	}
 	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
 	if (key !== "Escape") return;
@@ -79,7 +80,7 @@ on("click focusin", ({ target, type }) => all(".menu[open]").forEach((menu) => m
 
 function closeMenus() {
 	const menu = one(".menu[open]");
-	if (menu) menu.open = false, one("summary", menu).focus();
+	if (menu) menu.open = 0, one("summary", menu).focus();
 	return menu;
 }
 
@@ -109,17 +110,17 @@ export function use(key) {
 	const menu = found?.matches("summary") && found.parentElement;
 	if (!menu && !found?.matches(TYPING)) return press(found);
 	if (!found.checkVisibility()) return press(one(`#desk-tabs :not([aria-current])[data-pane=${found.closest("#desk-report") ? "report" : "list"}]`)) && queue.unshift(key);
-	if (menu) menu.open = true, begin(menu);
+	if (menu) menu.open = 1, begin(menu);
 	else found.focus(), show(found), found.setSelectionRange?.(1e6, 1e6);
-	return true;
+	return 1;
 }
 
 const begin = (menu) => menu && (one("ul [aria-current]", menu) ?? all("input, textarea, button, a", menu).find((each) => each.checkVisibility()))?.focus();
 on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), 1);
-const press = (found) => (found?.click(), !!found);
+const press = (found) => (found?.click(), found);
 
 function open() {
-	const details = [active().closest("details"), ...(reached()?.querySelectorAll("details") ?? [])].find(inView);
+	const details = [active().closest("details"), ...reached()?.querySelectorAll("details") ?? []].find(inView);
 	if (details) details.open = !details.open;
 	return details || press(active().closest("[data-roving] a"));
 }
@@ -164,10 +165,10 @@ function rove(list, by, opens) {
 	list.matches("details") || settle(links, next);
 	next.checked = true;
 	next.focus();
-	if (!opens) return true;
+	if (!opens) return 1;
 	if (next !== links[from]) next.click();
 	else if (!press(one(`[data-beside="${by}"] a`)) && by > 0) tell();
-	return true;
+	return 1;
 }
 
 function settle(links, current) {
@@ -211,7 +212,7 @@ function leap(kind) {
 	leapt = at < 0 && found.find(below) || found[(at + 1) % found.length];
 	arrive(leapt);
 	say(`${found.indexOf(leapt) + 1} of ${found.length}`);
-	return true;
+	return 1;
 }
 
 const below = (node) => node.getBoundingClientRect().top > edge() - 8;

@@ -3,11 +3,10 @@ import { active, adopt, all, enter, forgive, on, one, parsed, part, say } from "
 const SECRET = "[name=csrfmiddlewaretoken]";
 const WORK = { turns: bring, head: bring, reset: drop, gone };
 const talk = one("[data-live]");
-let [live, token] = talk.dataset.live.split(/(?<=token=)/);
-let wait = 1e3, source, follows, seen;
+let [live, token] = talk.dataset.live.split(/(?<=token=)/), wait = 1e3, source, follows, seen;
 
 connect();
-addEventListener("scroll", follow);
+onscroll = follow;
 on("visibilitychange", connect);
 on("htmx:afterSettle", ({ target }) => {
 	if (!target.matches("#write, #asked")) return;
@@ -60,8 +59,7 @@ function put(fresh) {
 	aside.delete(fresh.id);
 	const chosen = getSelection();
 	const waits = held && (!chosen.isCollapsed && chosen.containsNode(held, true) || all(".htmx-request, :active", held)[0]);
-	if (waits) aside.set(fresh.id, fresh);
-	else (fresh.dataset.index ? place : exchange)(fresh, held);
+	waits ? aside.set(fresh.id, fresh) : (fresh.dataset.index ? place : exchange)(fresh, held);
 }
 
 on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].forEach(put)));
@@ -110,7 +108,7 @@ function keep(held, fresh) {
 	for (const details of all("details[open][id]", held)) {
 		const twin = namesake(details, fresh);
 		if (!twin) continue;
-		twin.open = true;
+		twin.open = 1;
 		if (details.dataset.outcome === twin.dataset.outcome) one(".call-io", twin)?.replaceWith(one(".call-io", details));
 	}
 	for (const typed of all("[id^=form-]:has(*), textarea[id], input[id]", held)) {

@@ -8,7 +8,7 @@ export const all = (selector, root = document) =>
 	[root, ...root.querySelectorAll(selector)].slice(!root.matches?.(selector));
 
 export const active = () => document.activeElement;
-export const enter = (node) => node?.focus({ preventScroll: true });
+export const enter = (node) => node?.focus({ preventScroll: 1 });
 export const show = (node) => node?.scrollIntoView({ block: "nearest" });
 export const say = (words) => one("#said")?.replaceChildren(words);
 
@@ -32,7 +32,7 @@ export function fail(near, { status, responseText } = {}) {
 
 export const forgive = () => line.remove();
 on("htmx:beforeSend", forgive);
-addEventListener("online", forgive);
+ononline = forgive;
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));
 
 on("click", ({ target }) => {

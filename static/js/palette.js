@@ -29,7 +29,7 @@ palette.onkeydown = (event) => {
 	const found = all(FOUND);
 	if (by) (found[Math.max(found.indexOf(target), 0) + by] ?? field).focus();
 	else if (key === "Enter" && target === field) take();
-	else return void (key.length < 2 && field.focus());
+	else return key[1] || field.focus();
 	event.preventDefault();
 };
 palette.onclick = ({ target }) => {

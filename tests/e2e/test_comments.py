@@ -142,6 +142,28 @@ def test_the_numbers_of_the_views_open_them(empty: Heddle, visit: Callable[..., 
     expect(page.locator(".views > div [aria-current]")).to_contain_text("Negative")
 
 
+def test_tab_completes_the_name_of_whom_a_comment_asks(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """And where there is nothing to complete it leaves the field, as everywhere."""
+    complaints(empty, 1, "Completed")
+    page = visit("admin").page
+    first_of_the_open(page, "Completed 0")
+    page.keyboard.press("Shift+M")
+    comment = page.locator("#comment")
+    page.keyboard.type("Is it yours, @BE")
+    page.keyboard.press("Tab")
+    expect(comment).to_be_focused()
+    page.keyboard.type(" or not?")
+    expect(comment).to_have_value("Is it yours, @bea@heddle.test or not?")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#desk-status")).to_contain_text("Commented, and asked Bea.")
+    for typed in ("Nobody is @zz", "bea"):
+        page.keyboard.press("Shift+M")
+        comment.fill(typed)
+        page.keyboard.press("Tab")
+        expect(comment).not_to_be_focused()
+        expect(comment).to_have_value(typed)
+
+
 def test_without_scripts_too(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     thread_id = complaints(empty, 1)
     report = stored(empty, thread_id)[0]["feedback_id"]
