@@ -1,6 +1,8 @@
 """Import and export through REST (spec 9)."""
 
+import io
 import json
+from contextlib import nullcontext
 from urllib.parse import quote
 
 import pytest
@@ -532,6 +534,21 @@ def test_what_the_command_reports_to_a_file_is_reports_alone(who, tmp_path, caps
     reports = said.err.splitlines()
     assert len(reports) == 2
     assert all(line.startswith(f"line {number}: failed: ") for number, line in zip((2, 3), reports, strict=True))
+
+
+def test_a_minus_stands_for_what_is_piped_in(who, capsys, monkeypatch):
+    lines = f"{json.dumps(talk('a'))}\n{json.dumps(talk('b'))}\n{{\n"
+    for piped, outcome in ((lines, "2 created, 0 unchanged, 1 failed"), ("", "0 created, 0 unchanged, 0 failed")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(piped.encode())))
+        with pytest.raises(SystemExit) if piped else nullcontext():
+            call_command("import_threads", "-", format="openai", org="acme", owner="alice@acme.test")
+        said = capsys.readouterr()
+        assert said.out.strip() == outcome and said.err.startswith("line 3: failed: " if piped else "")
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps([talk("a"), talk("c")], indent=1).encode()))
+    )
+    call_command("import_threads", "-", format="openai", org="acme", owner="alice@acme.test")
+    assert capsys.readouterr().out.strip() == "1 created, 1 unchanged, 0 failed"
 
 
 def test_a_list_of_conversations_in_one_file_is_reported_by_the_place_of_each(who, tmp_path, capsys):

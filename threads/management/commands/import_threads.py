@@ -1,4 +1,6 @@
+import shutil
 import sys
+import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +24,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="JSON or JSON Lines file")
+        parser.add_argument("file", type=Path, help="JSON or JSON Lines file; - reads standard input")
         parser.add_argument("--format", choices=FORMATS, required=True, help="format of the messages")
         parser.add_argument("--org", required=True, help="short name of the org")
         parser.add_argument(
@@ -33,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         owner_id, org_id = _target(options["owner"], options["org"])
         counts = {"created": 0, "unchanged": 0, "failed": 0}
-        given = _conversations(options["file"])
+        given = _conversations(options["file"]) if options["file"] != Path("-") else _piped()
         for place, found in gathered(options["format"], given):
             item = importing.import_one(options["format"], found, owner_id, org_id, options["visibility"])
             counts[item.outcome] += 1
@@ -44,6 +46,14 @@ class Command(BaseCommand):
         self.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
         if counts["failed"]:
             sys.exit(1)
+
+
+def _piped() -> Iterator[tuple[str, Any]]:
+    """Yield the conversations of standard input, from a copy of it: whether it is one JSON value shows in its end."""
+    with tempfile.NamedTemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield from _conversations(Path(copy.name))
 
 
 def _conversations(path: Path) -> Iterator[tuple[str, Any]]:
