@@ -41,7 +41,7 @@ def of_line(line: bytes) -> Any:
     except json.JSONDecodeError as problem:
         return Unreadable(f"is not valid JSON at column {problem.colno} ({problem.msg})")
     except UnicodeDecodeError as problem:
-        return Unreadable(f"is not valid JSON ({problem})")
+        return Unreadable(f"is not UTF-8 text at byte {problem.start + 1}")
     except ValueError:
         return Unreadable(bodies.TOO_LONG)
 

@@ -536,6 +536,14 @@ def test_what_the_command_reports_to_a_file_is_reports_alone(who, tmp_path, caps
     assert all(line.startswith(f"line {number}: failed: ") for number, line in zip((2, 3), reports, strict=True))
 
 
+def test_a_line_that_is_not_utf_8_says_where(who, tmp_path, capsys):
+    path = tmp_path / "talks.jsonl"
+    path.write_bytes(json.dumps(talk("a")).encode() + b"\n" + '{"id": "caf\u00e9"}'.encode("latin-1"))
+    with pytest.raises(SystemExit):
+        call_command("import_threads", path, format="openai", org="acme", owner="alice@acme.test")
+    assert capsys.readouterr().err.strip() == "line 2: failed: line: is not UTF-8 text at byte 12"
+
+
 def test_a_minus_stands_for_what_is_piped_in(who, capsys, monkeypatch):
     lines = f"{json.dumps(talk('a'))}\n{json.dumps(talk('b'))}\n{{\n"
     for piped, outcome in ((lines, "2 created, 0 unchanged, 1 failed"), ("", "0 created, 0 unchanged, 0 failed")):
