@@ -73,7 +73,7 @@ on("htmx:configRequest", ({ target, detail: { parameters, headers } }) => {
 	if (target.id !== "triage") return;
 	const [to] = links;
 	if (to) parameters.next = to.href;
-	next = /^(resolve|duplicate|snooze|note_)/.test(parameters.verb) && ahead.get(to?.href)?.text;
+	next = /^(res|dup|snoo|note_)/.test(parameters.verb) && ahead.get(to?.href)?.text;
 	if (!next) return;
 	headers["Heddle-Ahead"] = next.includes(shown);
 	here = [desk.innerHTML, location.href];
@@ -136,10 +136,9 @@ function refocus(goes) {
 }
 
 on("htmx:beforeSend", ({ target }) => {
-	if (target.id === "renew") return target.at = desk.ariaBusy ? 0 : asked;
+	if (target.id === "renew") return target.at = desk.ariaBusy || one(".htmx-request", desk) ? 0 : asked;
 	asked++;
-	left = target.method === "post" && target === active().form && active();
-	if (left) enter(one(OPEN));
+	if (left = target.method === "post" && target === active().form && active()) enter(one(OPEN));
 });
 
 on("htmx:xhr:loadstart", ({ target }) => {
@@ -155,7 +154,7 @@ on("htmx:xhr:loadstart", ({ target }) => {
 
 on("htmx:beforeSwap", ({ target: { at }, detail }) => {
 	if (!detail.serverResponse.includes('id="desk"')) return;
-	Object.assign(detail, { shouldSwap: !(at < asked), isError: false });
+	Object.assign(detail, { shouldSwap: !(at < asked), isError: 0 });
 	news = at >= 0;
 	at ?? (was = 0);
 });
@@ -221,9 +220,7 @@ function hold() {
 	}, 300);
 }
 
-function lease(item, leave = "") {
-	navigator.sendBeacon(`/feedback/${item}/lease/?leave=${leave}`, new FormData(part("bulk")));
-}
+const lease = (item, leave = "") => navigator.sendBeacon(`/feedback/${item}/lease/?leave=${leave}`, new FormData(part("bulk")));
 
 function tell() {
 	if (!leases) return;

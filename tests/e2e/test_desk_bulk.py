@@ -52,6 +52,29 @@ def test_what_is_typed_for_all_that_is_ticked_is_a_draft(empty: Heddle, visit: C
     assert all(each["admin_label"] is None for each in stored(empty, thread_id)), "the label waits for its own button"
 
 
+def test_what_the_page_loads_by_itself_leaves_the_form_whose_answer_is_under_way(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """The answer to a form that is not there any more would take the place of the whole page."""
+    complaints(empty, 2, "Underway")
+    page = visit("admin").page
+    first_of_the_open(page, "Underway 1")
+    page.keyboard.press("x")
+    page.keyboard.press("r")
+    held: list[Route] = []
+    page.route("**/feedback/bulk/", lambda line: held.append(line), times=1)
+    page.keyboard.type("It is mended.")
+    with page.expect_request("**/feedback/bulk/"):
+        page.keyboard.press("Control+Enter")
+    seen_again(page)
+    page.wait_for_timeout(100)
+    held[0].continue_()
+    expect(page.locator("#desk-status")).to_contain_text("Replied")
+    expect(page.locator("#said")).to_contain_text("Replied")
+    expect(page.locator("header .nav")).to_be_visible()
+
+
 def test_enter_in_a_field_means_that_field_and_a_refusal_leads_back_to_it(
     empty: Heddle,  # noqa: F811
     visit: Callable[..., Visit],

@@ -49,6 +49,21 @@ def test_a_bar_is_a_link_and_a_phone_shows_all_of_it(heddle: Heddle, visit: Call
     expect(page.locator(".rep")).to_have_count(1)
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_figures_one_below_the_other_are_far_enough_apart_to_be_hit(
+    heddle: Heddle, visit: Callable[..., Visit], width: int
+) -> None:
+    """Whatever is counted: next to one that is nought there is nothing to hit."""
+    heddle.rate("alice", heddle.start("alice", "Rated today."), 1, "positive")
+    page = visit("admin", viewport={"width": width, "height": 800}).page
+    page.goto("/feedback/insight/?since=30d")
+    for summary in page.locator(".plot summary").all():
+        summary.click()
+    heights = "() => [...document.querySelectorAll('.plot tbody tr')].map((row) => row.getBoundingClientRect().height)"
+    found = page.evaluate(heights)
+    assert len(found) > 30 and min(found) >= 24
+
+
 @pytest.mark.parametrize("period", ["7d", "30d"])
 def test_a_day_stands_below_its_column(heddle: Heddle, visit: Callable[..., Visit], period: str) -> None:
     heddle.rate("alice", heddle.start("alice", "Rated today."), 1, "positive")
