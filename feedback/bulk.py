@@ -22,11 +22,11 @@ from accounts.rights import require_admin
 from core import ids, jobs, notices
 from core.actor import Actor
 from core.db import anew
-from core.errors import Conflict, DomainError, InvalidRequest, NotFound
+from core.errors import Conflict, DomainError, InvalidRequest, NotFound, Unavailable
 from core.grammar import spelled
 from core.prepared import Prepared, PreparedRow
 from core.wire import Exact
-from feedback import following, projecting, renaming, triage, undoing
+from feedback import digesting, following, projecting, renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, verb_named
 from feedback.models import Bulk, BulkFailure, Retraction, TriageChange, UserFeedback
 from feedback.querying import Query, matching, named, parse, understood
@@ -64,7 +64,11 @@ def act_on_all(
         known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
         bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
         return _begin(actor, bulk, unknown=sorted(ticked - known.keys()))
-    return _begin(actor, _of_query(actor, bulk, understood(query or "", field="query").canonical))
+    asked = understood(query or "", field="query")
+    bulk.below = _latest()  # before the digest, which knows nothing of later reports
+    if asked.is_digested:
+        digesting.finish()
+    return _begin(actor, _of_query(actor, bulk, asked.canonical))
 
 
 @anew
@@ -167,9 +171,17 @@ def advance(bulk_pk: int) -> None:
     """
     if not _claim(bulk_pk):
         return
+    query = Bulk.objects.values_list("query", flat=True).get(pk=bulk_pk)
+    is_digested = parse(query or "").is_digested
     try:
-        while _advance_chunk(_author(bulk_pk), bulk_pk):
+        while True:
+            if is_digested:
+                digesting.finish(_lease_end().timestamp() - time.time())
+            if not _advance_chunk(_author(bulk_pk), bulk_pk):
+                break
             notices.publish(triage.NOTICE)
+    except Unavailable:  # the sweep goes on with it
+        raise
     except DomainError:  # its author is no longer an admin
         _stop(Bulk.objects.filter(pk=bulk_pk))
     notices.publish(triage.NOTICE)
@@ -189,9 +201,13 @@ def sweep(*, orphans: bool = False) -> None:
 def _of_query(actor: Actor, bulk: Bulk, query: str) -> Bulk:
     """Prepare a bulk for all reports that match a query now."""
     bulk.query = query
-    bulk.below = UserFeedback.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    bulk.below = _latest() if bulk.below is None else bulk.below
     bulk.total = _rest(actor, bulk).order_by().count()
     return bulk
+
+
+def _latest() -> int:
+    return UserFeedback.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 @anew

@@ -8,6 +8,7 @@ whose notes changed, only the words are indexed again.
 
 import json
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -18,6 +19,7 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.lookups import IsNull
 
 from core import notices
+from core.errors import Unavailable
 from core.prepared import Prepared, together
 from core.rows import new
 from feedback import comparing, indexing, quoting, triage
@@ -40,6 +42,20 @@ def bring_up_to_date() -> None:
     """Digest before reading; while the database accepts no write, what is digested so far has to do."""
     with suppress(OperationalError):
         digest()
+
+
+def finish(seconds: float = 10) -> None:
+    """Digest all that waits, including what another process is digesting: for what acts on all that match, or counts
+    them. What is not digested yet has no words, so that it would be missed, and be hit by a term with a minus.
+
+    Not inside a transaction. Raises `Unavailable` if it takes longer.
+    """
+    end = time.monotonic() + seconds
+    while any(together((_ANY_WAITING, ()), (_ANY_REWORDED, ()))):
+        if time.monotonic() > end:
+            raise Unavailable("Many new reports are being indexed. Try again in a moment.")
+        if not digest():
+            time.sleep(0.02)
 
 
 def digest(limit: int = BATCH) -> int:

@@ -12,11 +12,12 @@ from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 
+from accounts.rights import require_admin
 from core import bodies, ids
 from core.actor import Actor
 from core.db import give_connection_back
 from core.errors import InvalidRequest
-from feedback import projecting, quoting
+from feedback import digesting, projecting, quoting
 from feedback.label_text import written_labels
 from feedback.models import Comment, Reply, UserFeedback
 from feedback.querying import Order, Position, matching, parse, row_ids
@@ -61,6 +62,9 @@ def export(actor: Actor, query: str, form: Format, *, bom: bool = False, convers
     `conversation`, each report includes request and answer.
     """
     asked = parse(query)
+    require_admin(actor)
+    if asked.is_digested:
+        digesting.finish()
     stretches = _stretches(matching(actor, asked), asked.order, conversation=conversation)
     model = QuotedOut if conversation else ExportedOut
     return _csv(stretches, model, bom) if form == "csv" else _jsonl(stretches)

@@ -3,16 +3,18 @@
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from django.core.cache import cache
+from django.db import OperationalError
 from django.utils import timezone
 
 from accounts.rights import require_admin
 from core import grammar
 from core.actor import Actor
 from core.db import snapshot
-from core.errors import InvalidRequest
+from core.errors import InvalidRequest, Unavailable
 from core.grammar import Either, Field
 from feedback import digesting
 from feedback.insight import counting, tallying
@@ -76,7 +78,8 @@ class Asked:
 
 
 def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> InsightOut:
-    digesting.bring_up_to_date()  # so that the links of the plot by tool find the counted reports
+    with suppress(Unavailable, OperationalError):  # then what is digested so far has to do
+        digesting.finish()  # for the query, and so that the links of the plot by tool find the counted reports
     now = timezone.now()
     matched = matching(actor, query)
     before, rows = period.before, counting.within(matched, period)

@@ -1,6 +1,7 @@
 """Finding reports: the query `q` of the list (H6), what it may go on with, the index, the digest."""
 
 from datetime import timedelta
+from functools import partial
 from urllib.parse import quote
 
 import pytest
@@ -9,14 +10,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from core.errors import InvalidRequest, Unauthorized
-from feedback import digesting, indexing, querying
+from core.errors import InvalidRequest, Unauthorized, Unavailable
+from feedback import bulk, digesting, indexing, querying
 from feedback.models import (
+    Bulk,
     Label,
     Labelled,
     RatedAnswer,
     RatedTool,
     Reply,
+    Reworded,
     Triage,
     Undigested,
     UserFeedback,
@@ -311,6 +314,60 @@ def test_what_was_resolved_without_saying_how_is_found(api, reports, found):
     assert found("has:outcome") == found("-outcome:none") == "tools"
     assert found("outcome:none OR outcome:fixed") == "tools broken forked plain"
     assert found("is:resolved -(outcome:none OR label:money)") == "tools"
+
+
+@pytest.fixture
+def backlog(who, monkeypatch):
+    """Five reports of the same words, of which a search digests one at a time."""
+    monkeypatch.setattr(digesting, "BATCH", 1)
+    monkeypatch.setattr(digesting, "digest", partial(digesting.digest, 1))
+    return [make.rating(who.alice, make.thread(who.alice), notes="zebra crossing").feedback_id for _ in range(5)]
+
+
+def test_a_search_digests_some_and_what_acts_or_counts_digests_all(api, backlog):
+    """What is not digested yet has no words: a bulk would miss it, or with a minus change what it must not touch."""
+    admin = api("admin")
+    assert len(data_of(admin.get("admin/feedback?q=zebra"))["items"]) == 1
+    body = {"verb": "label", "arguments": {"add": ["wrong"]}, "query": "is:open -zebra"}
+    assert data_of(admin.post("admin/feedback/bulk", body))["total"] == 0
+    assert len(data_of(admin.get("admin/feedback?q=zebra"))["items"]) == 5
+
+
+def test_a_bulk_by_words_reaches_what_was_rated_just_now(api, backlog):
+    body = {"verb": "label", "arguments": {"add": ["striped"]}, "query": "zebra"}
+    assert data_of(api("admin").post("admin/feedback/bulk", body))["done_count"] == 5
+
+
+def test_a_bulk_in_the_background_digests_what_changed_before_each_chunk(api, backlog, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 0)
+    started = data_of(api("admin").post("admin/feedback/bulk", {"verb": "resolve", "query": "-giraffe"}))
+    for row in UserFeedback.objects.all():
+        row.notes = "giraffe"
+        row.save()
+        Reworded.objects.get_or_create(feedback=row)
+    bulk.advance(Bulk.objects.get(key=started["bulk_id"].partition("_")[2]).pk)
+    assert not UserFeedback.objects.filter(resolved=True, notes="giraffe").exists()
+
+
+def test_an_export_holds_what_was_rated_just_now(api, backlog):
+    export = b"".join(api("admin").get("admin/feedback/export?q=zebra").streaming_content)
+    assert export.count(b"\n") == 5
+
+
+def test_insight_counts_what_was_rated_just_now(api, backlog):
+    assert data_of(api("admin").get("admin/feedback/insight?q=zebra"))["reports"]["count"] == 5
+
+
+def test_what_another_process_digests_is_waited_for_but_not_for_ever(api, backlog, monkeypatch):
+    """Its rows are passed by until then."""
+    mine, passed = digesting.digest, []
+    monkeypatch.setattr(digesting, "digest", lambda: mine() if len(passed) > 2 else passed.append(1) or 0)
+    digesting.finish()
+    assert len(passed) == 3 and not Undigested.objects.exists()
+    Reworded.objects.create(feedback=UserFeedback.objects.first())
+    monkeypatch.setattr(digesting, "digest", lambda: 0)
+    with pytest.raises(Unavailable, match="Try again"):
+        digesting.finish(0.05)
 
 
 def test_none_is_without_any_label_and_in_quotes_the_label_of_that_name(api, who, reports, found):
