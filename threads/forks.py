@@ -19,11 +19,13 @@ from threads import lending, reading, transcript, weaving
 from threads.access import LAST, may, require, staying
 from threads.content import TERMINAL, MessageSnapshot
 from threads.lending import Skills
-from threads.models import ClientTool, Goal, Message, Thread
+from threads.models import Block, ClientTool, Goal, Message, Thread
 from threads.pending import last_request
 from threads.status import GoalStatus, ThreadStatus, Visibility
 from threads.wire import ThreadOut
 
+_MOST_RESULTS = 50
+"""Most messages of results that are looked for behind one: a client may send each result by itself."""
 SAME_WORLD: Final = ""
 """The fork stays in the world of its source, so that it does not run real tools unasked."""
 
@@ -60,6 +62,24 @@ def fork(
         if has_tools:
             _copy_tools(source, thread)
         return reading.record_of_fork(thread, source, messages, api_version=api_version)
+
+
+def with_results(source: Thread, index: int) -> int:
+    """The message that ends with the results of message `index`'s tool uses, which a page shows together with them;
+    `index` itself without any. One query.
+
+    A fork in between would have calls without results, and its next turn would close them as unanswered.
+    """
+    results = Block.objects.filter(thread=OuterRef("thread"), idx=OuterRef("idx"), kind="tool_result")
+    if not 0 <= index <= LAST:
+        return index  # the fork refuses it
+    behind = Message.objects.filter(thread=source, idx__gt=index).order_by("idx")
+    end = index
+    for idx, role, status, has_results in behind.values_list("idx", "role", "status", Exists(results))[:_MOST_RESULTS]:
+        if role != "roboto" or status not in TERMINAL or not has_results:
+            break
+        end = idx
+    return end
 
 
 def request_of(source: Thread, index: int) -> int:

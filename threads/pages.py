@@ -260,12 +260,13 @@ def cancel(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Fork at a message and open the fork at its end, ready to write."""
+    """Fork at a message, with the results that the page shows with it, and open the fork at its end, ready to write."""
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     body = bodies.parse(ForkIn, {"message_sequence_num": bodies.number(request.POST.get("message_sequence_num", ""))})
     world = request.POST.get("world", forks.SAME_WORLD)
-    forked = forks.fork(actor, thread, body.message_sequence_num, world_id=None if world == NO_WORLD else world)
+    upto = forks.with_results(thread, body.message_sequence_num)
+    forked = forks.fork(actor, thread, upto, world_id=None if world == NO_WORLD else world)
     notes.success(request, "This private fork is yours. Write to continue from here.")
     return redirect(screens.to_write_in(forked.thread_id) + f"#m{body.message_sequence_num}")
 

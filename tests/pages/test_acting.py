@@ -81,6 +81,28 @@ def test_stopping_ends_the_turn_and_is_harmless_afterwards(browser_of: Browser, 
     assert not get(client, path(thread)).id("send").has("disabled")
 
 
+def test_a_fork_at_tool_uses_has_the_results_that_the_page_shows_with_them(
+    browser_of: Browser, who: People
+) -> None:
+    """Else its calls would be without result, and its next turn would close them as unanswered."""
+    calls = '[[call calculate {"expression": "1+1"}]] [[call calculate {"expression": "2+2"}]] How much?'
+    thread, client = make.thread(who.alice, calls), browser_of("alice")
+    fork = path(thread) + "fork/"
+    assert [message.role for message in Message.objects.filter(thread=thread).order_by("idx")][:3] == [
+        "user",
+        "assistant",
+        "roboto",
+    ]
+    for at, count in (("1", 3), ("2", 3), ("0", 1), (str(thread.message_count - 1), thread.message_count)):
+        assert client.post(fork, {"message_sequence_num": at})["Location"].endswith(f"?write#m{at}")
+        assert Thread.objects.latest("pk").message_count == count
+    assert client.post(fork, {"message_sequence_num": "9" * 30}).status_code == 400
+    client.post(fork, {"message_sequence_num": "1"})
+    forked = Thread.objects.latest("pk")
+    page = get(client, path(make.send(who.alice, forked, "And now?")))
+    assert "without its tool use" not in page.id("talk").words and "no result" not in page.id("talk").words
+
+
 def test_forking_at_a_message_goes_to_the_fork(browser_of: Browser, who: People) -> None:
     """T6, B134 to B136."""
     thread = make.send(who.alice, make.thread(who.alice, "One", visibility="org"), "Two")
