@@ -1,7 +1,6 @@
 """Connections of servers: set, rotate the secret, delete (docs/tools-elsewhere.md)."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -62,17 +61,19 @@ def put(actor: Actor, org_id: int, name: str, body: ConnectionIn) -> ConnectionS
 
 
 def rotate(actor: Actor, connection: ToolConnection, *, overlap_hours: float = 24) -> ConnectionSecretOut:
-    """Create a new secret. The previous one also signs for a while; older ones end now."""
+    """Create a new secret. Those that sign now go on for a while; with 0 hours they end now."""
     require_keeper_of(actor, connection.server.org_id, connection.server.created_by_id, "server")
     with transaction.atomic():
         gone = NotFound(f"The server {connection.server.name} has no connection.")
         stored = held(ToolConnection.objects.select_for_update(), connection.pk, gone)
         if stored.kind != ToolConnection.Kind.HTTP:
             raise InvalidRequest("Requests to MCP servers are not signed, so there is no secret to rotate.")
-        connection.secret_generation = stored.secret_generation + 1
-        connection.overlap_until = timezone.now() + timedelta(hours=overlap_hours) if overlap_hours else None
+        rotated = stored.rotation.rotated(timezone.now(), overlap_hours)
+        connection.secret_generation, connection.overlap_until, connection.oldest_generation = rotated
         connection.changed_by(actor.user_id)
-        connection.save(update_fields=["secret_generation", "overlap_until", "modified", "modified_by"])
+        connection.save(
+            update_fields=["secret_generation", "overlap_until", "oldest_generation", "modified", "modified_by"]
+        )
     return out_with_secret(connection)
 
 

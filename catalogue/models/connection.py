@@ -28,7 +28,8 @@ class ToolConnection(Kept):
     dialect = models.CharField(max_length=20, default="plain", help_text="of results that come over HTTP")
     timeout_ms = models.PositiveIntegerField(null=True)
     secret_generation = models.PositiveIntegerField(default=1)
-    overlap_until = models.DateTimeField(null=True, help_text="until when the secret before this one signs too")
+    overlap_until = models.DateTimeField(null=True, help_text="until when older secrets sign too")
+    oldest_generation = models.PositiveIntegerField(null=True, help_text="the oldest of these; none: the previous one")
     server_info = JsonText(null=True, help_text="what an MCP server said of itself when it was asked last")
     drift = JsonText(null=True, help_text="what the last refresh found")
     refreshed = models.DateTimeField(null=True)
@@ -36,7 +37,11 @@ class ToolConnection(Kept):
     def __str__(self) -> str:
         return f"{self.kind} of {self.server_id}"
 
+    @property
+    def rotation(self) -> signing.Rotation:
+        """Its secrets."""
+        return signing.Rotation(self.secret_generation, self.overlap_until, self.oldest_generation)
+
     def secrets_at(self, at: datetime) -> list[str]:
         """The secrets that sign at that time, the present one first."""
-        generations = signing.generations(self.secret_generation, self.overlap_until, at)
-        return [signing.secret_of("heddle.tools", self.key, each) for each in generations]
+        return [signing.secret_of("heddle.tools", self.key, each) for each in self.rotation.signing(at)]

@@ -9,6 +9,7 @@ from accounts.models import Org, User
 from accounts.rights import Audience
 from core import ids
 from core.db import JsonText
+from core.signing import Rotation
 
 
 class WebhookEndpoint(models.Model):
@@ -26,13 +27,19 @@ class WebhookEndpoint(models.Model):
     failing_since = models.DateTimeField(null=True)
     failed_at = models.DateTimeField(null=True, help_text="when a message failed last; none once one was delivered")
     secret_generation = models.PositiveIntegerField(default=1)
-    overlap_until = models.DateTimeField(null=True, help_text="until when the secret before this one signs too")
+    overlap_until = models.DateTimeField(null=True, help_text="until when older secrets sign too")
+    oldest_generation = models.PositiveIntegerField(null=True, help_text="the oldest of these; none: the previous one")
     lease_until = models.DateTimeField(null=True, help_text="some worker is sending to it; one at a time does")
     created = models.DateTimeField(default=timezone.now)
     modified = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
         return self.webhook_id
+
+    @property
+    def rotation(self) -> Rotation:
+        """Its secrets."""
+        return Rotation(self.secret_generation, self.overlap_until, self.oldest_generation)
 
     @property
     def webhook_id(self) -> str:

@@ -1,7 +1,6 @@
 """Creating, changing and deleting webhooks, and rotating their secrets. Rights are in `audience`."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -115,14 +114,13 @@ def _delete(pk: int) -> None:
 
 
 def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEndpoint:
-    """Make a new secret. The previous one also signs until the overlap ends; any older one stops now."""
+    """Make a new secret. Those that sign now go on until the overlap ends; with 0 hours they stop now."""
     now = timezone.now()
     with transaction.atomic():
         held = hold(endpoint)
-        held.secret_generation += 1
-        held.overlap_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
+        held.secret_generation, held.overlap_until, held.oldest_generation = held.rotation.rotated(now, overlap_hours)
         held.modified = now
-        held.save(update_fields=["secret_generation", "overlap_until", "modified"])
+        held.save(update_fields=["secret_generation", "overlap_until", "oldest_generation", "modified"])
     return held
 
 

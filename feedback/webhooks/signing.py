@@ -12,6 +12,6 @@ def secret_of(endpoint: WebhookEndpoint, generation: int | None = None) -> str:
 
 
 def headers(endpoint: WebhookEndpoint, message_id: str, at: datetime, body: str) -> dict[str, str]:
-    """The three headers of one attempt; while secrets overlap, it is signed with both, the new one first."""
-    generations = signing.generations(endpoint.secret_generation, endpoint.overlap_until, at)
-    return signing.headers([secret_of(endpoint, each) for each in generations], message_id, at, body)
+    """The three headers of one attempt; while secrets overlap, it is signed with all, the newest first."""
+    secrets = [secret_of(endpoint, each) for each in endpoint.rotation.signing(at)]
+    return signing.headers(secrets, message_id, at, body)

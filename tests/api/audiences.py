@@ -78,7 +78,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id server",
         "org": "kind url command dialect timeout_ms overlap_until server_info drift refreshed created created_by "
         "modified modified_by",
-        "nobody": "key headers secret_generation",
+        "nobody": "key headers secret_generation oldest_generation",
     },
     "catalogue.ToolVersion": {
         "public": "id tool",
@@ -172,7 +172,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id key org",
         "own": "owner url description events is_enabled disabled_at disabled_reason failing_since failed_at created "
         "modified overlap_until",
-        "nobody": "secret_generation lease_until",
+        "nobody": "secret_generation oldest_generation lease_until",
     },
     "feedback.WebhookEvent": {
         "public": "id key report",

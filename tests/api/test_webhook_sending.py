@@ -102,6 +102,31 @@ def test_both_secrets_sign_while_they_overlap_and_one_afterwards(alice, hook, re
             Webhook(hook["secret"]).verify(receiver.got[1].body, receiver.got[1].headers)
 
 
+def test_a_second_rotation_cuts_off_nobody_who_has_the_first_secret(alice, hook, receiver, rate):
+    """As when the answer to a rotation was lost, and it is repeated. All but the newest end together."""
+    path = f"/v1/webhooks/{hook['webhook_id']}/rotate-secret"
+    secrets = [hook["secret"]]
+    secrets += [data_of(alice.post(path, {"overlap_hours": hours}))["secret"] for hours in (24, 1, 24, 24, 24)]
+
+    def verified():
+        rate()
+        hooks.work()
+        got = receiver.got[-1]
+        signatures = got.headers["webhook-signature"].split()
+        keys = [base64.b64decode(each.removeprefix("whsec_")) for each in secrets]
+        signed = f"{got.headers['webhook-id']}.{got.headers['webhook-timestamp']}.".encode() + got.body
+        macs = [base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys]
+        return [f"v1,{mac}" in signatures for mac in macs]
+
+    assert verified() == [False, True, True, True, True, True], "five at most"
+    with at(timezone.now() + timedelta(hours=25)):
+        assert verified() == [False, False, False, False, False, True]
+        secrets.append(data_of(alice.post(path))["secret"])
+        assert verified()[-2:] == [True, True]
+        secrets.append(data_of(alice.post(path, {"overlap_hours": 0}))["secret"])
+        assert verified()[-3:] == [False, False, True]
+
+
 def test_a_secret_that_got_about_ends_at_once(alice, hook, receiver, rate):
     data_of(alice.post(f"/v1/webhooks/{hook['webhook_id']}/rotate-secret", {"overlap_hours": 0}))
     rate()

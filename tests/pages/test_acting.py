@@ -81,9 +81,7 @@ def test_stopping_ends_the_turn_and_is_harmless_afterwards(browser_of: Browser, 
     assert not get(client, path(thread)).id("send").has("disabled")
 
 
-def test_a_fork_at_tool_uses_has_the_results_that_the_page_shows_with_them(
-    browser_of: Browser, who: People
-) -> None:
+def test_a_fork_at_tool_uses_has_the_results_that_the_page_shows_with_them(browser_of: Browser, who: People) -> None:
     """Else its calls would be without result, and its next turn would close them as unanswered."""
     calls = '[[call calculate {"expression": "1+1"}]] [[call calculate {"expression": "2+2"}]] How much?'
     thread, client = make.thread(who.alice, calls), browser_of("alice")
