@@ -90,6 +90,8 @@ def password(request: HttpRequest) -> HttpResponse:
     assert isinstance(user, User)
     caller = request.META.get("REMOTE_ADDR", "")
     form = PasswordChangeForm(user, request.POST)
+    wrong = "This is not your current password."  # as the page calls it
+    form.error_messages = {**form.error_messages, "password_incorrect": wrong}
     with throttle.counted(user.email, caller):
         is_right = form.is_valid()
     if not is_right:

@@ -199,7 +199,9 @@ def _detail(
     request: HttpRequest, actor: Actor, thread: Thread, form: dict[str, str] | None = None, status: int = 200
 ) -> HttpResponse:
     at = bodies.number(request.GET.get("at", ""))
-    context = screens.context(actor, thread, tz=zones.of(request), places=[at]) | {"form": form, "at": at}
+    told = max(hooks.feedback.replies(actor, thread).values(), default=None)  # read before what the page shows
+    context = screens.context(actor, thread, tz=zones.of(request), places=[at])
+    context |= {"form": form, "at": at, "told": told.isoformat() if told else ""}
     screens.note_seen(actor, thread, context["articles"])
     return render(request, "threads/detail.html", context, status=status)
 

@@ -9,6 +9,7 @@ A change wakes all readers of a thread at the same moment. The HTML is rendered 
 
 import secrets
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from time import monotonic
 
@@ -39,7 +40,9 @@ ASKED_AGAIN_SECONDS = 2.0
 @signed_in
 @require_GET
 def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
-    """The events of one thread after `token`; a reconnecting reader sends its position in Last-Event-ID."""
+    """The events of one thread after `token`, and replies to the reader's ratings after `told`, the time of the latest
+    that the page shows; a reconnecting reader sends its position in Last-Event-ID.
+    """
     actor = page_actor(request)
     thread = thread_for(actor, thread_id)
     token = request.headers.get("Last-Event-ID") or request.GET.get("token") or None
@@ -47,13 +50,18 @@ def live(request: HttpRequest, thread_id: str) -> HttpResponseBase:
         since = reading.revision_of(token, thread)
     except InvalidRequest:
         return HttpResponse(status=204)  # makes the browser stop reconnecting: such a token has no continuation
-    return sse.stream(_news(request, actor, thread, since))
+    shown: datetime | None = None
+    with suppress(ValueError):
+        shown = datetime.fromisoformat(request.GET.get("told", ""))
+    return sse.stream(_news(request, actor, thread, since, shown if shown and shown.tzinfo else None))
 
 
-def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Iterator[sse.Event | None]:
+def _news(
+    request: HttpRequest, actor: Actor, thread: Thread, since: int, shown: datetime | None
+) -> Iterator[sse.Event | None]:
     known_status, asked_at = None, monotonic()
     with notices.waiting(transcript.subject(thread.pk)) as waiter:
-        told: Mapping[int, datetime] = {}  # what the page shows is unknown: a reply may have come since it was made
+        told: Mapping[int, datetime] | None = None
         is_news = True
         while True:
             try:
@@ -67,7 +75,10 @@ def _news(request: HttpRequest, actor: Actor, thread: Thread, since: int) -> Ite
                     if thread.revision != since or known_status is None:
                         events, since = _changes(request, actor, thread, since, known_status)
                         known_status = thread.status
-                    if (now_told := hooks.feedback.replies(actor, thread)) != told:
+                    now_told = hooks.feedback.replies(actor, thread)
+                    if told is None:  # a reply may have come since the page was made
+                        told = {index: at for index, at in now_told.items() if shown and at <= shown}
+                    if now_told != told:
                         changed = {index for index, at in now_told.items() if told.get(index) != at}
                         told = now_told
                         events.append(_answered(request, actor, thread, changed))

@@ -51,7 +51,8 @@ ToolName = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 
 def _fitting(block: Block) -> Block:
     if isinstance(block, TextBlock) and len(block.text) > settings.TEXT_CHARACTERS:
-        raise ValueError(f"text must not have more than {settings.TEXT_CHARACTERS} characters")
+        most, length = settings.TEXT_CHARACTERS, len(block.text)
+        raise ValueError(f"text must have at most {most:,} characters, not {length:,}")
     if isinstance(block, ToolUseBlock | ToolResultBlock):
         for field in ("tool_name", "tool_use_id"):
             if len(getattr(block, field)) > MAX_NAME:

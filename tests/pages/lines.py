@@ -78,10 +78,18 @@ def listen(browser_of: Browser, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
     lines: list[Line] = []
 
-    def start(name: str, thread: Thread, token: str | None = None, client: Client | None = None, **sent: str) -> Line:
+    def start(
+        name: str,
+        thread: Thread,
+        token: str | None = None,
+        client: Client | None = None,
+        *,
+        told: str = "",
+        **sent: str,
+    ) -> Line:
         token = reading.token_of(make.fresh(thread)) if token is None else token
         client = client or browser_of(name)
-        response = client.get(f"{path(thread)}live/", {"token": token}, headers=sent)
+        response = client.get(f"{path(thread)}live/", {"told": told, "token": token}, headers=sent)
         assert response.status_code == 200 and response["Content-Type"] == "text/event-stream"
         lines.append(Line(response, token=token))
         return lines[-1]

@@ -1,6 +1,7 @@
 """The live line of a thread's page: whole articles, in order, each event with the token behind it."""
 
 import time
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -126,6 +127,22 @@ def test_a_reply_from_before_the_line_began_or_beside_an_answer_is_on_it(listen:
     told = line.news()
     assert any("Another one" in each.data for each in told)
     assert any("And the model." in each.data for each in told)
+
+
+def test_a_reply_that_the_page_shows_is_no_news(browser_of: Browser, listen: Listen, who: People) -> None:
+    """Not when its line begins, nor when it begins again; a later one is."""
+    thread = make.conversation(who.bob, 4, visibility="org")
+    make.rating(who.alice, thread, 1)
+    report = UserFeedback.objects.get()
+    assert "told=" not in get(browser_of("alice"), path(thread)).id("talk")["data-live"]
+    do(who.admin, report, "reply", public_reply="It was the tool.")
+    address = get(browser_of("alice"), path(thread)).id("talk")["data-live"]
+    shown = dict(parse_qsl(urlsplit(address).query))["told"]
+    for told in (shown, shown, "", "yesterday", "2026-01-01"):
+        line = listen("alice", thread, told=told)
+        assert ["It was the tool." in each.data for each in line.news()].count(True) == (told != shown)
+    do(who.admin, report, "reply", public_reply="And the model.")
+    assert any("And the model." in each.data for each in listen("alice", thread, told=shown).news())
 
 
 def test_everybody_gets_the_doors_that_are_theirs(listen: Listen, who: People) -> None:

@@ -397,9 +397,9 @@ def test_the_page_costs_the_same_however_long_the_thread_is(browser_of: Browser,
         make.rating(who.alice, thread, 1)
         titles.retitle(who.alice.actor, thread, "T")
     few = queries(client, path(short))
-    # Session, person, orgs, thread; revision, messages, blocks, figures, names and ratings; pin, forks, subjects and
-    # context; whether an import ends with a request; chosen org and orgs for the frame.
-    assert queries(client, path(long)) == few == 18
+    # Session, person, orgs, thread; replies; revision, messages, blocks, figures, names and ratings; pin, forks,
+    # subjects and context; whether an import ends with a request; chosen org and orgs for the frame.
+    assert queries(client, path(long)) == few == 19
     assert len(articles(get(client, path(long)))) == 160
 
 
