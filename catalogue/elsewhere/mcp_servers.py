@@ -182,7 +182,9 @@ def _ask(address: Address, seconds: float, question: _Question[Found]) -> Found 
             if isinstance(each, MCPError):
                 return _refused(each.code, each.message, status)
             if isinstance(each, ValidationError):
-                said = "The server's response violates the protocol."
+                wrong = each.errors(include_url=False, include_input=False)[0]
+                place = ".".join(map(str, wrong["loc"]))
+                said = f"The server's response violates the protocol: {place}: {wrong['msg']}."[:_MAX_SAID]
                 return results.fail("EXECUTION_ERROR", said, {"reason": "protocol_error"})
             if isinstance(each, OSError) and address.command:
                 why = each.strerror or type(each).__name__
@@ -193,7 +195,7 @@ def _ask(address: Address, seconds: float, question: _Question[Found]) -> Found 
 def _refused(code: int, message: str, status: int) -> ToolResult:
     """An error from the server as a result; an HTTP error status is preferred to the protocol's code."""
     details: dict[str, Any] = {"reason": "protocol_error", "protocol_code": code}
-    said = f"The MCP server refused: {message[:_MAX_SAID]}"
+    said = f"The MCP server refused: {message.splitlines()[0][:_MAX_SAID] if message else 'no reason'}"
     if status >= 300:
         details["status"], said = status, f"{said} (status {status})"
     meant = http_tools.CODES.get(status) or _CODES.get(code, "EXECUTION_ERROR")

@@ -382,6 +382,18 @@ class TestBadServers:
         drift = refresh(partial=True)
         assert drift["new"] == ["act"] and {each["name"] for each in drift["refused"]} == {"nul", "far"}
 
+    @pytest.mark.parametrize(
+        ("broken", "place"),
+        [({"name": "bare"}, "tools.1.inputSchema"), ({**tool("counted"), "description": 5}, "tools.1.description")],
+    )
+    def test_a_tool_that_breaks_the_protocol_is_named(self, rude, api, broken, place):
+        """It breaks the whole list: the package does not hand over the rest."""
+        rude.tools = [tool("act"), broken, tool("more")]
+        for partial in (False, True):
+            said = refusal_of(api("alice").post(REFRESH, {"partial": partial}))[2]
+            assert said.startswith(f"The server's response violates the protocol: {place}: ")
+        assert not Tool.objects.filter(server__name="far").exists()
+
     def test_a_list_that_does_not_end(self, rude, api):
         rude.on_list = {"tools": [], "nextCursor": "again"}
         assert "does not end" in refusal_of(api("alice").post(REFRESH, {}))[2]
