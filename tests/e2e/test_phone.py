@@ -249,7 +249,8 @@ def test_every_menu_opens_inside_the_window(
 ) -> None:
     """Wholly, and no part of one menu lies over another part of it."""
     page = visit("admin", **{**PHONE, "viewport": {"width": width, "height": 844}}).page
-    heddle.call("admin", "POST", "admin/feedback/views", {"name": f"Mine {width}", "query": f"thread:{crowded}"})
+    name = f"Mine {time.monotonic_ns()}"
+    heddle.call("admin", "POST", "admin/feedback/views", {"name": name, "query": f"thread:{crowded}"})
     desk = f"/feedback/?q=thread:{crowded}"
     report = heddle.call("admin", "GET", f"admin/feedback?thread_id={crowded}")["items"][0]["feedback_id"]
     paths = ["/threads/", "/threads/start/", f"/threads/{crowded}/", "/catalogue/", "/catalogue/tools/demo__echo/"]
@@ -376,6 +377,12 @@ def test_what_a_bulk_left_as_it_was_says_why_in_sight(heddle: Heddle, visit: Cal
             page.locator("#bulk [type=reset]").tap()
     done = page.locator("#desk-status form [data-said]").bounding_box()
     assert done and done["width"] > 150
+    for width in (800, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        summary.tap()
+        box = page.locator("#desk-status details ul").bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= width
+        summary.tap()
     undo = page.locator("#desk-status [data-key=z]")
     expect(undo).to_be_in_viewport(ratio=1)
     undo.tap()

@@ -65,7 +65,7 @@ def test_a_thread_is_started_and_opened(browser_of: Browser, who: People) -> Non
         ({"text": ""}, "text", "blank"),
         ({"text": "   \r\n "}, "text", "blank"),
         ({"text": "a\x00b"}, "text", "NUL"),
-        ({"text": LONG}, "text", "1000000"),
+        ({"text": LONG}, "text", "1,000,000"),
         ({"text": "Good", "model_profile": "made-up"}, "model_profile", "profile"),
         ({"text": "Good", "visibility": "public"}, "visibility", "private"),
     ],
