@@ -1011,6 +1011,7 @@ def test_the_conversation_is_scrolled_from_the_list(empty: Heddle, visit: Callab
     expect(page.locator("#desk-talk .msg")).to_have_count(60)
     assert page.evaluate("document.activeElement.closest('.rep')?.ariaCurrent") == "true"
     at = "document.getElementById('desk-talk').scrollTop"
+    page.wait_for_function(f"() => {at} > 400")  # the rated message is among the last
     before = page.evaluate(at)
     page.keyboard.press("Shift+Space")
     page.wait_for_function(f"(before) => {at} < before - 200", arg=before)
