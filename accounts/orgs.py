@@ -146,9 +146,11 @@ def require_administering(actor: Actor, org: Org) -> None:
         raise Unauthorized(f"Only admins of {org.slug} and platform admins may do this.")
 
 
-def require_keeper_of(actor: Actor, org_id: int | None, created_by: int | None, what: str) -> None:
-    """Raise `Unauthorized` unless the actor may set the target of a server's or tool's calls.
+def require_keeper_of(
+    actor: Actor, org_id: int | None, created_by: int | None, what: str, deed: str = "change its target"
+) -> None:
+    """Raise `Unauthorized` unless the actor may set the target of a server's or tool's calls, or delete stored data.
 
     See docs/decisions/013-tools-elsewhere.md.
     """
-    require_keeper(actor, created_by, what, administers=administers(actor, org_id))
+    require_keeper(actor, created_by, what, deed, administers=administers(actor, org_id))

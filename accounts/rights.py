@@ -102,13 +102,13 @@ def require_author(actor: Actor, created_by: int | None, what: str) -> None:
 
 
 def may_keep(actor: Actor, created_by: int | None, *, administers: bool) -> bool:
-    """Whether the actor may set the target and headers of calls: the creator, org admins and platform admins."""
+    """Whether the actor may set the target and headers of calls, or delete stored data: its creator, org admins and
+    platform admins.
+    """
     return actor.is_admin or administers or created_by == actor.user_id
 
 
-def require_keeper(actor: Actor, created_by: int | None, what: str, *, administers: bool) -> None:
-    """Raise `Unauthorized` unless the actor may set the target and headers of calls."""
+def require_keeper(actor: Actor, created_by: int | None, what: str, deed: str, *, administers: bool) -> None:
+    """Raise `Unauthorized` unless the actor may keep it; `what` and `deed` name it and what was asked for."""
     if not may_keep(actor, created_by, administers=administers):
-        raise Unauthorized(
-            f"Only the creator of this {what}, admins of its org and platform admins can change its target."
-        )
+        raise Unauthorized(f"Only the creator of this {what}, admins of its org and platform admins can {deed}.")

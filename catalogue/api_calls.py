@@ -102,5 +102,5 @@ class OneData(CatalogueEndpoint):
 
     @describe(summary="Delete a stored payload")
     def delete(self, request: Request, ref_id: str) -> HttpResponse:
-        kept.ref_for(self.actor, ref_id, org_id=self.named_org()).delete()
+        kept.delete(self.actor, ref_id, org_id=self.named_org())
         return data(None)

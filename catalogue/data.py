@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from accounts.orgs import require_keeper_of
 from catalogue import results
 from catalogue.models import DataRef
 from catalogue.results import MAX_RESULT_BYTES, ToolResult
@@ -57,6 +58,13 @@ def ref_for(actor: Actor, ref_id: str, *, org_id: int | None = None) -> DataRef:
     if found is None:
         raise NotFound.of("data", ref_id[:40])
     return found
+
+
+def delete(actor: Actor, ref_id: str, *, org_id: int | None = None) -> None:
+    """Delete a payload before its hour is over: its creator, org admins and platform admins. Raises like `ref_for`."""
+    ref = ref_for(actor, ref_id, org_id=org_id)
+    require_keeper_of(actor, ref.org_id, ref.created_by_id, "data", "delete it")
+    ref.delete()
 
 
 def told(ref: DataRef) -> dict[str, str]:

@@ -102,16 +102,20 @@ def _rights(actor: Actor, skill: Skill) -> dict[str, Any]:
 @signed_in
 @require_GET
 def compare(request: HttpRequest, skill_id: str) -> HttpResponse:
-    """Compare two versions."""
+    """Compare two versions, by default the latest one with the one before."""
     skill = skills.skill_for(page_actor(request), skill_id)
-    old, new = (skills.version_of(skill, naming.version_number(request.GET.get(name, ""))) for name in ("from", "to"))
+    numbers = list(skill.versions.order_by("version").values_list("version", flat=True))
+    to, before = (naming.version_number(given) if (given := request.GET.get(key)) else None for key in ("to", "from"))
+    new = skills.version_of(skill, numbers[-1] if to is None else to)
+    earlier = max((number for number in numbers if number < new.version), default=new.version)
+    old = skills.version_of(skill, earlier if before is None else before)
     context = {
         "skill": skill,
         "old": old,
         "new": new,
         "body": differences.compared(old.body, new.body),
         "description": differences.compared(old.description, new.description),
-        "versions": skill.versions.order_by("version").values_list("version", flat=True),
+        "versions": numbers,
     }
     return render(request, "catalogue/compare.html", context)
 

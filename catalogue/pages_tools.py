@@ -197,9 +197,11 @@ def _may_delete(actor: Actor, found: Tool) -> bool:
 @signed_in
 @require_GET
 def compare(request: HttpRequest, qualified_name: str) -> HttpResponse:
-    """Compare two versions, in sentences and line by line."""
+    """Compare two versions, in sentences and line by line; by default the current one with the one before."""
     found = tools.tool_for(required_org(request).pk, qualified_name)
-    old, new = (tools.version_of(found, number_of(request.GET.get(name, "")) or 0) for name in ("from", "to"))
+    before, to = (number_of(request.GET.get(key) or None) for key in ("from", "to"))
+    new = tools.version_of(found, to)
+    old = tools.version_of(found, max(1, new.version - 1) if before is None else before)
     texts = [
         (word, *(_pretty(getattr(row, field)) for row in (old, new)))
         for word, field in (("Description", "description"), ("Input", "input_schema"), ("Output", "output_schema"))

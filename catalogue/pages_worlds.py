@@ -39,11 +39,22 @@ MODES = (
     ("examples", "Examples", "matching fixtures, else generated from fixtures"),
     ("schema_only", "Schema only", "generated from schemas"),
 )
-FIELDS = ("name", "mode", "seed", "tools", "own", "dialect", "rate", "codes", "ttl_seconds", "strict_fixtures")
+FIELDS = (
+    "name",
+    "mode",
+    "seed",
+    "tools",
+    "own",
+    "dialect",
+    "failure_rate",
+    "error_codes",
+    "ttl_seconds",
+    "strict_fixtures",
+)
 _NAMES = {
-    "failure_profile.rate": "rate",
-    "failure_profile.codes": "codes",
-    "failure_profile": "codes",
+    "failure_profile.rate": "failure_rate",
+    "failure_profile.codes": "error_codes",
+    "failure_profile": "error_codes",
     "text": "own",
 }
 
@@ -71,7 +82,11 @@ def new(request: HttpRequest) -> HttpResponse:
     """Create a world with its tools and fixtures (C102, C106, C107, C116, C118)."""
     said = request.POST if request.method == "POST" else request.GET
     typed: dict[str, Any] = {name: forms.lines(said.get(name, "")) for name in FIELDS}
-    typed |= {"codes": said.getlist("codes"), "servers": said.getlist("servers"), "rows": pages_fixtures.typed(said)}
+    typed |= {
+        "error_codes": said.getlist("error_codes"),
+        "servers": said.getlist("servers"),
+        "rows": pages_fixtures.typed(said),
+    }
     typed["mode"] = typed["mode"] or "stateful"
     if request.method == "GET" or said.get("verb") == "more":
         return _new(request, typed)
@@ -120,10 +135,10 @@ def _asked(org_id: int, typed: dict[str, Any]) -> dict[str, Any]:
     }
     for name in ("seed", "ttl_seconds"):
         if typed[name].strip():
-            asked[name] = forms.json_of(name, typed[name])
-    rate = forms.json_of("rate", typed["rate"]) if typed["rate"].strip() else 0
-    if rate or typed["codes"]:
-        asked["failure_profile"] = {"rate": rate, "codes": typed["codes"]}
+            asked[name] = forms.number_of(typed[name])
+    rate = forms.number_of(typed["failure_rate"]) if typed["failure_rate"].strip() else 0
+    if rate or typed["error_codes"]:
+        asked["failure_profile"] = {"rate": rate, "codes": typed["error_codes"]}
     asked["strict_fixtures"] = typed["strict_fixtures"] == "true"
     bodies.check_storable(asked)
     return asked

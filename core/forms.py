@@ -27,6 +27,15 @@ def json_of(field: str, text: str) -> Any:
         raise InvalidRequest.of(path, _where(text) or wrong["reason"]) from None
 
 
+def number_of(text: str) -> int | float | str:
+    """The typed number; any other text as it is, so that it is refused together with the other fields of its model."""
+    try:
+        found = bodies.read_json(text.encode())
+    except InvalidRequest:
+        return text
+    return found if type(found) in (int, float) else text
+
+
 def json_typed(value: Any) -> str:
     """A value as text for a form field; empty for None."""
     return "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)

@@ -297,9 +297,14 @@ def _settle(actor: Actor, report_pk: int, seen: str | None) -> set[int]:
     who asked (row ids).
     """
     asked = Mention.objects.filter(feedback=report_pk, person=actor.user_id, is_pending=True)
+    if seen == "":
+        return set()
     if seen is not None:
-        last = Comment.objects.filter(feedback=report_pk, key=ids.key_of(seen, ids.COMMENT) or "")
-        asked = asked.filter(comment__lte=last.values_list("pk", flat=True).first() or 0)
+        key = ids.key_of(seen, ids.COMMENT)
+        if key is None:
+            raise InvalidRequest("seen: must be the id of a comment, or empty if you have seen none")
+        # By key, which sorts by time: the comment itself may have been deleted and cleared since it was seen.
+        asked = asked.filter(comment__key__lte=key)
     who = set(asked.filter(is_answer=False, comment__deleted_at=None).values_list("comment__author", flat=True))
     asked.update(is_pending=False)
     return who

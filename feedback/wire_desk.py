@@ -159,8 +159,8 @@ class SeenIn(Patch):
     """What you have read."""
 
     seen: str | None = None
-    """Id of the last comment that you have read: what others asked you later still waits for your answer. If it is
-    absent or null, you have read all."""
+    """Id of the last comment that you have read, empty if none: what others asked you later still waits for your
+    answer. If it is absent or null, you have read all."""
 
 
 class CommentIn(SeenIn, CommentPatch):

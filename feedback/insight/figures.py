@@ -25,29 +25,28 @@ from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, Ran
 from feedback.querying import Query, matching, named, parse
 
 EVERYTHING = parse("")
-MOST_NAMES = 20
-"""Most tools, model profiles and labels that are listed; the rest is only counted."""
 MOST_JOINED = 100_000
 """Most reports that are counted by label and outcome; these change daily, so no tally stores them."""
 _SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
 """A result that took over a second is cached for 30 times as long, at most 300 seconds."""
 
 
-def figures(actor: Actor, query: Query, period: Period) -> InsightOut:
+def figures(actor: Actor, query: Query, period: Period, *, limit: int) -> InsightOut:
     """Everything that Insight shows, for platform admins; raises like `matching`.
 
+    At most `limit` tools, model profiles and labels are listed, those with most reports; the rest is only counted.
     Days named in the query begin in the viewer's zone. The returned queries contain that zone, so that a link means the
     same for everybody. A fixed number of queries.
     """
     require_admin(actor)
     zoned = query.anchored(period.tz)
     asked = Asked(zoned, period)
-    said = repr((actor.user_id, zoned.canonical, period.first, period.last, period.tz.key))
+    said = repr((actor.user_id, zoned.canonical, period.first, period.last, period.tz.key, limit))
     key = f"insight-{hashlib.sha256(said.encode()).hexdigest()}"
     kept: InsightOut | None = cache.get(key)
     if kept is None:
         begun = time.perf_counter()
-        kept = _counted(actor, zoned, period, asked)
+        kept = _counted(actor, zoned, period, asked, limit)
         took = time.perf_counter() - begun
         if took > _SLOW:
             cache.set(key, kept, min(took * _KEPT, _KEPT_AT_MOST))
@@ -77,7 +76,7 @@ class Asked:
         return " ".join(part for part in (self._query, *terms) if part)
 
 
-def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> InsightOut:
+def _counted(actor: Actor, query: Query, period: Period, asked: Asked, limit: int) -> InsightOut:
     with suppress(Unavailable, OperationalError):  # then what is digested so far has to do
         digesting.finish()  # for the query, and so that the links of the plot by tool find the counted reports
     now = timezone.now()
@@ -122,13 +121,13 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked) -> Insigh
         before=before and last and _before(before, last),
         over_time=[_span(asked, *each) for each in zip(found, counted.over_time, strict=bool(found))],
         by_category=[_named(asked, "category", *each) for each in _most(counted.categories)],
-        by_tool=[_tool(asked, *each) for each in _most(tools)[:MOST_NAMES]],
-        tools_left_out=max(0, len(tools) - MOST_NAMES),
-        by_model=[_named(asked, "model", *each) for each in _most(models)[:MOST_NAMES]],
-        models_left_out=max(0, len(models) - MOST_NAMES),
-        by_label=[_named(asked, "label", *each) for each in _most(labels)[:MOST_NAMES]],
+        by_tool=[_tool(asked, *each) for each in _most(tools)[:limit]],
+        tools_left_out=max(0, len(tools) - limit),
+        by_model=[_named(asked, "model", *each) for each in _most(models)[:limit]],
+        models_left_out=max(0, len(models) - limit),
+        by_label=[_named(asked, "label", *each) for each in _most(labels)[:limit]],
         has_labels=is_small,
-        labels_left_out=max(0, len(labels) - MOST_NAMES),
+        labels_left_out=max(0, len(labels) - limit),
         by_outcome=[_named(asked, "outcome", *each) for each in _most(outcomes)],
         backlog=_ranges(asked.of_any_time, "is:open age", counting.AGES, ages),
         time_to_resolve=_ranges(asked, "took", counting.LENGTHS, lengths),

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from core import bodies, zones
+from core import bodies, paging, zones
 from core.templatetags.ui import thousands
 from core.wording import share
 from feedback.insight import plotting, telling
@@ -20,7 +20,9 @@ from feedback.presenting import Choice, href
 from feedback.querying import parse, remarks
 from feedback.screens import Orgs, editing_of, tokens_of
 
-KEYS = ("q", "since", "until", "tz")
+KEYS = ("q", "since", "until", "tz", "limit")
+MOST_NAMES = 20
+"""Most tools, model profiles and labels that are listed unless the address has a limit."""
 PERIODS = {"7d": "7 days", DEFAULT: "30 days", "90d": "90 days", "365d": "A year", ALL: "All"}
 
 
@@ -40,10 +42,13 @@ def insight(request: HttpRequest) -> HttpResponse:
     context["orgs"] = Orgs(query, asked)
     context |= {"choices": _choices(asked), "chosen": _chosen(asked, period), "place": _place(period)}
     if not query.problems:
-        found = figures(actor, query, period)
+        limit = paging.limit_of(asked["limit"]) if "limit" in asked else MOST_NAMES
+        found = figures(actor, query, period, limit=limit)
         context |= {"found": found, "sums": _sums(found), "notes": remarks(actor, query)}
         context["export"] = reverse("feedback:export") + href({"q": found.reports.query})
-        context["plots"] = plotting.plots(found, _desk)
+        context["plots"] = plotting.plots(
+            found, _desk, href({**asked, "limit": str(paging.MAX_LIMIT)}) if limit < paging.MAX_LIMIT else ""
+        )
     return render(request, "feedback/insight.html", context)
 
 

@@ -86,17 +86,17 @@ class Plot:
     more_href: str = ""
 
 
-def plots(found: InsightOut, link: Link) -> list[Plot]:
-    """All plots that have something to show; `link` turns a query into a URL."""
+def plots(found: InsightOut, link: Link, longer: str = "") -> list[Plot]:
+    """All plots that have something to show; `link` turns a query into a URL, and `longer` is that of longer lists."""
     made = [_over_time(found, link)] if found.reports.count else []
     if found.by_category:
         made.append(_by_category(found, link))
     if found.by_label:
         made.append(_by_label(found, link))
     if found.by_tool:
-        made.append(_by_tool(found, link))
+        made.append(_by_tool(found, link, longer))
     if found.by_model:
-        made.append(_by_model(found, link))
+        made.append(_by_model(found, link, longer))
     if found.by_outcome:
         made.append(_by_outcome(found, link))
     if found.open.count:
@@ -182,7 +182,7 @@ def _by_outcome(found: InsightOut, link: Link) -> Plot:
     )
 
 
-def _by_tool(found: InsightOut, link: Link) -> Plot:
+def _by_tool(found: InsightOut, link: Link, longer: str) -> Plot:
     failed = {each.name: each.failed for each in found.by_tool}
     return Plot(
         title="By tool",
@@ -192,11 +192,12 @@ def _by_tool(found: InsightOut, link: Link) -> Plot:
             found.by_tool, link, lambda each: _cell(failed[each.name], link, _error_word(failed[each.name]))
         ),
         is_code=True,
-        rest=_left_out(found.tools_left_out, "tool"),
+        more=_left_out(found.tools_left_out, "tool"),
+        more_href=longer,
     )
 
 
-def _by_model(found: InsightOut, link: Link) -> Plot:
+def _by_model(found: InsightOut, link: Link, longer: str) -> Plot:
     unnamed = 0 if found.models_left_out else found.reports.count - sum(each.total for each in found.by_model)
     without = f"{many_reports(unnamed)} without a profile." if unnamed > 0 else ""
     return Plot(
@@ -210,7 +211,9 @@ def _by_model(found: InsightOut, link: Link) -> Plot:
             is_whole=True,
         ),
         is_code=True,
-        rest=_left_out(found.models_left_out, "profile") or without,
+        rest=without,
+        more=_left_out(found.models_left_out, "profile"),
+        more_href=longer,
     )
 
 

@@ -94,13 +94,13 @@ class InsightOut(Wire):
     by_category: list[NamedOut]
     by_tool: list[ToolFiguresOut]
     tools_left_out: int
-    """Number of tools beyond the 20 listed."""
+    """Number of tools beyond the listed ones."""
     by_model: list[NamedOut]
     models_left_out: int
-    """Number of model profiles beyond the 20 listed."""
+    """Number of model profiles beyond the listed ones."""
     by_label: list[NamedOut]
     labels_left_out: int
-    """Number of labels beyond the 20 listed."""
+    """Number of labels beyond the listed ones."""
     has_labels: bool
     """False if there are too many reports to count by label and outcome; both lists are then empty."""
     by_outcome: list[NamedOut]

@@ -40,7 +40,7 @@ function mark(item) {
 	if (item !== shown) seen = part("desk-report").scrollTop = 0;
 	seen ||= (show(found), found);
 	shown = item;
-	for (const each of all(".rep")) each.ariaCurrent = each === found || null;
+	all(".rep").map((each) => each.ariaCurrent = each === found || null);
 }
 
 function lead() {
@@ -191,7 +191,7 @@ on("click", ({ target, shiftKey }) => {
 	const ids = ticks();
 	const rows = all(".rep input").map((box) => box.value);
 	const ends = [target.value, shiftKey && last].map((id) => rows.indexOf(id)).filter((at) => ~at);
-	for (const id of rows.slice(Math.min(...ends), Math.max(...ends) + 1)) ids[target.checked ? "add" : "delete"](id);
+	rows.slice(Math.min(...ends), Math.max(...ends) + 1).map((id) => ids[target.checked ? "add" : "delete"](id));
 	last = target.value;
 	recall(ids);
 	say(words("[data-ticked]"));
@@ -208,7 +208,7 @@ function recall(ids = ticks()) {
 	bulk.ticked.value = [...ids];
 	if (bulk.all) bulk.all.checked = every &&= ids.size;
 	let more = ids.size;
-	for (const box of all(".rep input")) more -= box.checked = ids.has(box.value);
+	all(".rep input").map((box) => more -= box.checked = ids.has(box.value));
 	bulk.toggleAttribute("data-more", more);
 }
 

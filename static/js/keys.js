@@ -172,7 +172,7 @@ function rove(list, by, opens) {
 }
 
 function settle(links, current) {
-	for (const link of links) (link.closest(".rep")?.querySelector("input") ?? link).tabIndex = link.tabIndex = -(link !== current);
+	links.map((link) => (link.closest(".rep")?.querySelector("input") ?? link).tabIndex = link.tabIndex = -(link !== current));
 }
 
 htmx.onLoad((root) => {
@@ -180,7 +180,7 @@ htmx.onLoad((root) => {
 		const links = stops(list);
 		settle(links, links.find(isOpen) ?? links[0]);
 	}
-	for (const each of all("[data-focus]", root)) show(each.form), each.focus(), each.rows ? each.selectionStart = each.textLength : each.select?.();
+	all("[data-focus]", root).map((each) => (show(each.form), each.focus(), each.rows ? each.selectionStart = each.textLength : each.select?.()));
 });
 
 const TURN = "#talk .msg[data-index]";

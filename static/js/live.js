@@ -48,7 +48,7 @@ function follow() {
 
 function bring(html) {
 	const body = parsed(html);
-	for (const secret of all(SECRET, body)) secret.value = one(SECRET).value;
+	all(SECRET, body).map((secret) => secret.value = one(SECRET).value);
 	[...body.children].forEach(put);
 }
 
@@ -88,7 +88,7 @@ const telling = (node) => node.telling ??= node.outerHTML;
 
 function tells(held, fresh) {
 	const ids = (form) => all("textarea", form).map(({ id }) => id).join();
-	return all("textarea", held).some((each) => each.value && !namesake(each, fresh)) ||
+	return all("textarea", held).some((each) => each.value && !namesake(each, fresh) && (held.dataset.late = 1)) ||
 		one(".wrong, [role=alert]", held) && ids(held) === ids(fresh);
 }
 
@@ -128,7 +128,7 @@ function gone() {
 }
 
 const watch = new IntersectionObserver((news) => {
-	for (const each of news) each.target.seen = each.isIntersecting;
+	news.map(({ target, isIntersecting }) => target.seen = isIntersecting);
 	const seen = all(".map a").filter((link) => one(link.href.baseVal)?.seen).map((link) => link.getBBox());
 	const last = seen.at(-1);
 	if (last) one(".map path").setAttribute("d", `M12 ${seen[0].y}V${last.y + last.height}`);
@@ -136,5 +136,5 @@ const watch = new IntersectionObserver((news) => {
 
 htmx.onLoad(() => {
 	watch.disconnect();
-	for (const each of all(".msg, .call, .fault")) watch.observe(each);
+	all(".msg, .call, .fault").map((each) => watch.observe(each));
 });

@@ -512,6 +512,8 @@ def test_data_is_stored_read_and_deleted_over_rest(api):
     kept = data_of(api("alice").get(path))
     assert (kept["data"], kept["summary"], kept["size_bytes"]) == (sent["data"], "two things", 18)
     assert list(kept["data"]) == ["b", "a"]
+    assert api("bob").get(path).status_code == 200
+    assert refusal_of(api("bob").request("DELETE", path))[0] == 403
     assert data_of(api("alice").request("DELETE", path)) is None
     assert api("alice").get(path).status_code == 404
     for bad in ({}, {"data": []}, {"data": {"a": 1}, "summary": ""}):

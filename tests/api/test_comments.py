@@ -195,6 +195,18 @@ def test_what_came_after_the_last_comment_that_was_read_still_waits(admin, bea, 
     assert ids_of(bea, "is:asked") == []
 
 
+def test_what_was_read_is_known_by_the_id_of_a_comment_even_of_one_that_was_cleared_since(admin, bea, report, path):
+    data_of(admin.post(path, {"text": "@bea one?"}))
+    last = data_of(admin.post(path, {"text": "Never mind."}))["comment_id"]
+    for place, body in ((path, {"text": "Yes.", "seen": "the last"}), (f"{path}/acknowledge", {"seen": report})):
+        status, _, told = refusal_of(bea.post(place, body))
+        assert (status, told.partition(",")[0]) == (400, "seen: must be the id of a comment")
+    assert Comment.objects.count() == 2 and ids_of(bea, "is:asked") == [report]
+    Comment.objects.filter(text="Never mind.").delete()
+    data_of(bea.post(f"{path}/acknowledge", {"seen": last}))
+    assert ids_of(bea, "is:asked") == []
+
+
 def test_an_address_with_marks_in_it_is_named_too(admin, path):
     one("o'brien+desk@heddle.test", None, is_staff=True)
     said = data_of(admin.post(path, {"text": "('@o'brien+desk@heddle.test')?"}))

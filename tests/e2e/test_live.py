@@ -413,12 +413,15 @@ def test_a_result_that_is_being_typed_stays_when_a_program_answers_first(
     visitor.forgive("status of 400", "Error Code 400")
     page = visitor.page
     page.goto(f"/threads/{thread_id}/")
+    expect(page.locator("#asked .late")).to_be_hidden()
     page.fill("#asked textarea", "Two bikes, both red.")
     use = page.locator("#asked [name=tool_use_id]").input_value()
     result = {"tool_name": "remember", "tool_use_id": use, "status": "success", "output": {}, "runtime_ms": 1}
     heddle.call("alice", "POST", f"threads/{thread_id}/tool-results", {"tool_results": [result]})
     expect(page.locator("#status")).to_have_text("Idle")
     expect(page.locator("#asked textarea")).to_have_value("Two bikes, both red.")
+    expect(page.locator("#asked .late")).to_contain_text("No longer waiting.")
+    expect(page.locator("#asked h2 .mark")).to_be_hidden()
     page.press("#asked textarea", "Control+Enter")
     expect(page.locator("#asked")).to_contain_text("Your result was not sent.")
     expect(page.locator("#asked")).to_contain_text("Two bikes, both red.")

@@ -268,6 +268,19 @@ def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, pub
     assert "This is version 1." in get(alice, path("bikes__look_up", "?version=1")).words
     get(alice, path("bikes__look_up", "?version=9"), 404)
     get(alice, path("bikes__look_up", "compare/?from=x&to=1"), 404)
+    assert get(alice, path("bikes__look_up", "compare/")).one("main").words == compared.one("main").words
+
+
+def test_without_numbers_a_skill_s_latest_version_is_compared_with_the_one_before(browser_of, api):
+    skill = {"name": "refunds", "accessibility": "org", "description": "d", "body": "First text."}
+    held = data_of(api("alice").post("/v1/skills/create", skill))["skill_id"]
+    alice = browser_of("alice")
+    assert "Second text." not in get(alice, f"/skills/{held}/compare/").words
+    for body in ("Lost text.", "Second text."):
+        data_of(api("alice").post(f"/v1/skills/id/{held}/versions", {"body": body, "description": "d"}))
+    alice.post(f"/skills/{held}/versions/2/delete/")
+    compared = get(alice, f"/skills/{held}/compare/").one("main").words
+    assert "First text." in compared and "Second text." in compared
 
 
 @pytest.mark.parametrize("number", ["0x1", "-1", "²", "1" * 5000])

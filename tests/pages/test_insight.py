@@ -10,7 +10,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from feedback.insight import figures, telling
+from feedback.insight import telling
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.querying import matching, parse
 from tests import make
@@ -97,15 +97,32 @@ def test_most_are_more_than_half(browser_of: Browser, who: People, today: int, w
     assert f"5 of 5 reports are negative, {words}" in said
 
 
-def test_labels_that_have_no_row_are_a_click_away(
-    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(figures, "MOST_NAMES", 1)
+def test_labels_that_have_no_row_are_a_click_away(browser_of: Browser, who: People) -> None:
     make.rating(who.alice, make.thread(who.alice))
     do(who.admin, UserFeedback.objects.get(), "label", add=["fast", "money", "slow"])
-    link = plot(get(browser_of("admin"), INSIGHT), "By label").all("a")[-1]
+    link = plot(get(browser_of("admin"), f"{INSIGHT}?limit=1"), "By label").all("a")[-1]
     assert link.words == "2 more labels with fewer reports."
     assert len(get(browser_of("admin"), link["href"]).one("table").one("tbody").all("tr")) == 3
+
+
+def test_tools_and_profiles_that_have_no_row_are_a_click_away(
+    browser_of: Browser, who: People, api: Callable[[str], Api]
+) -> None:
+    for name in ("book", "look_up", "refund"):
+        make.rating(who.alice, make.conversation(who.alice, 2))
+        report = UserFeedback.objects.latest("pk")
+        RatedAnswer.objects.create(feedback=report, model_profile=f"to {name}")
+        RatedTool.objects.create(feedback=report, tool_name=name)
+    page = get(browser_of("admin"), f"{INSIGHT}?since=all&limit=2")
+    for title, word in (("By tool", "tool"), ("By model profile", "profile")):
+        assert len(plot(page, title).one("tbody").all("tr")) == 2
+        link = plot(page, title).all("a")[-1]
+        assert link.words == f"1 more {word} with fewer reports."
+        longer = plot(get(browser_of("admin"), INSIGHT + link["href"]), title)
+        assert len(longer.one("tbody").all("tr")) == 3 and f"more {word}" not in longer.words
+    found = data_of(api("admin").get("admin/feedback/insight?limit=2"))
+    assert len(found["by_tool"]) == 2 and found["tools_left_out"] == 1
+    assert api("admin").get("admin/feedback/insight?limit=0").status_code == 400
 
 
 def test_what_was_resolved_without_outcome_is_a_click_away(

@@ -24,7 +24,13 @@ def world(alice, who) -> World:
     """A stateful world with a tool that creates and one that reads, made by the form."""
     alice.post(
         "/catalogue/worlds/new/",
-        {"mode": "stateful", "seed": "7", "tools": "demo__echo\nheddle__calculate", "rate": "", "ttl_seconds": ""},
+        {
+            "mode": "stateful",
+            "seed": "7",
+            "tools": "demo__echo\nheddle__calculate",
+            "failure_rate": "",
+            "ttl_seconds": "",
+        },
     )
     return World.objects.get()
 
@@ -66,8 +72,8 @@ def test_a_world_is_called_by_its_name_or_by_what_tells_it_from_others(alice, wo
     [
         ("seed", {"seed": "seven"}),
         ("tools", {"tools": "crm__nothing"}),
-        ("rate", {"rate": "2", "codes": "timeout"}),
-        ("rate", {"rate": "often"}),
+        ("failure_rate", {"failure_rate": "2", "error_codes": "timeout"}),
+        ("failure_rate", {"failure_rate": "often"}),
         ("ttl_seconds", {"ttl_seconds": "0"}),
     ],
 )
@@ -80,8 +86,19 @@ def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(alice, w
     assert not World.objects.exists()
 
 
+def test_numbers_that_are_none_are_refused_all_at_once(alice, who):
+    typed = {"seed": "seven", "failure_rate": "0,5", "ttl_seconds": "true", "mode": "stateful"}
+    page = dom(alice.post("/catalogue/worlds/new/", typed), 400)
+    told = [each.words for each in page.all(class_="fault")[0].all("li")]
+    assert told == [
+        "Seed: It must be a whole number.",
+        "Failure rate: It must be a number.",
+        "Ttl seconds: It must be a whole number.",
+    ]
+
+
 def test_codes_are_needed_where_something_fails_and_strictness_where_there_are_fixtures(alice, who):
-    for typed in ({"mode": "stateful", "rate": "0.5"}, {"mode": "schema_only", "strict_fixtures": "true"}):
+    for typed in ({"mode": "stateful", "failure_rate": "0.5"}, {"mode": "schema_only", "strict_fixtures": "true"}):
         response = alice.post("/catalogue/worlds/new/", typed)
         assert dom(response, 400).all(class_="wrong")
 
