@@ -81,7 +81,8 @@ def unmarked(markdown: str) -> str:
     return _MARKS.sub("", markdown)
 
 
-_MARKS = re.compile(r"^\s*#{1,6} |^\s*[>*-] |^\s*\|[\s|:-]*$|^\s*\||\|\s*$|\*\*|__|`+", re.MULTILINE)
+# Blanks, not any white space: of a run of empty lines, each would be tried as the beginning of all that follow.
+_MARKS = re.compile(r"^[ \t]*(?:#{1,6} |[>*-] |\|[ \t|:-]*$|\|)|\|[ \t]*$|\*\*|__|`+", re.MULTILINE)
 _TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a"),
     *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span"),

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 
 MAX_WORDS = 100_000
 _OTHER = re.compile(r"\[\[[^\[\]]*\]\]")
-_SAY = re.compile(r"\[\[say\s+([^\[\]]+)\]\]")
+# One white space: with several, each could belong to the text as well, and a long run would be tried in every way.
+_SAY = re.compile(r"\[\[say\s([^\[\]]+)\]\]")
+_MOST_BROKEN = 50
+"""After so many calls whose JSON is none, the rest is read as text: each failure costs a look at all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def parse(said: str) -> Directives:
 
 def told_to_say(text: str) -> tuple[str, ...]:
     """What a text adds to an answer."""
-    return tuple(said.strip() for said in _SAY.findall(text))
+    return tuple(said for each in _SAY.findall(text) if (said := each.strip()))
 
 
 def without(said: str) -> str:
@@ -66,14 +69,15 @@ def _without_calls(said: str) -> str:
 
 def _calls(said: str) -> Iterator[tuple[int, int, str, str]]:
     """Start, end, name and JSON of each call. A decoder reads the JSON, which may contain brackets."""
-    decoder, position = json.JSONDecoder(), 0
-    while match := _BEGUN.search(said, position):
+    decoder, position, broken = json.JSONDecoder(), 0, 0
+    while broken < _MOST_BROKEN and (match := _BEGUN.search(said, position)):
         position = end = match.end()
         arguments = "{}"
         if not said.startswith("]]", end):
             try:
                 _, end = decoder.raw_decode(said, end)
             except (ValueError, RecursionError):
+                broken += 1
                 continue
             arguments = said[match.end() : end]
         if close := _ENDED.match(said, end):

@@ -15,13 +15,16 @@ from threads.models import Thread
 from threads.models.thread import TITLE_LENGTH
 from threads.wire import MessageIn
 
+_READ = 100_000
+"""Characters of a text that a title is looked for in: a directive may be long, and words follow it."""
+
 
 def of_text(said: str) -> str | None:
     """The first line of which anything is seen, without directives to the simulator.
 
     Cut at a word to the maximum length of a title; lists shorten it further as needed.
     """
-    for line in without(said[:4000]).splitlines():
+    for line in without(said[:_READ]).splitlines():
         words = " ".join(line.split()).lstrip("#>*- ")
         if is_visible(words):
             if len(words) <= TITLE_LENGTH:

@@ -86,6 +86,26 @@ def test_directives_are_no_part_of_a_title(api, words, title):
     assert data_of(api("alice").post("threads", {"messages": [make.say(words)]}))["title"] == title
 
 
+@pytest.mark.parametrize(
+    "begun",
+    ["[[say" + " " * 900_000, '[[call echo {"a": ' * 40_000, "[[call echo " * 60_000, "[[call" + " " * 900_000],
+    ids=["say", "half a call", "calls", "blanks"],
+)
+def test_directives_that_never_end_are_text_however_many_there_are(api, who, begun):
+    """Each took minutes to hours when every one was tried at all of what follows, and held the worker meanwhile."""
+    record = data_of(api("alice").post("threads", {"messages": [make.say(f"{begun}\nWhy?")]}))
+    make.run_turns()
+    record = data_of(api("alice").get(f"threads/{record['thread_id']}"))
+    assert record["status"] == "user_turn" and shapes.texts(record)[-1]
+    assert not shapes.blocks(record, "tool_use")
+
+
+def test_a_title_follows_a_long_directive(api):
+    said = f'[[call echo {{"text": "{"x" * 20_000}"}}]] Where is my parcel?'
+    record = data_of(api("alice").post("threads", {"messages": [make.say(said)]}))
+    assert record["title"] == "Where is my parcel?"
+
+
 @pytest.mark.parametrize("words", ["\u200b\nWhere is my parcel?", "[[pace 0]]\ufeff\n\u3164\nWhere is my parcel?"])
 def test_a_title_is_made_of_the_first_line_that_is_seen(api, words):
     record = data_of(api("alice").post("threads", {"messages": [make.say(words)]}))
