@@ -2,18 +2,53 @@
 
 import gc
 import resource
+import signal
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from django.conf import settings
 from django.db import connections
-from granian import Granian
+from granian import Granian, _signals
+from granian._granian import WorkerSignal
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
 from core import heap
 
 _FILES = 8192
+_STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Server(Granian):  # type: ignore[misc, valid-type]
+    """granian that is asked to stop once: its own handlers may wait for ever for a lock that the same thread holds when
+    a second signal comes right after the first. Ctrl+C reaches parent and child, and the parent then stops the child.
+    """
+
+    def signal_handler_interrupt(self, *args: Any, **kwargs: Any) -> None:
+        _hear_no_more()
+        super().signal_handler_interrupt(*args, **kwargs)
+
+
+def _stop_once() -> Any:
+    """The handlers of the child, in the place of granian's."""
+    stopping = WorkerSignal()
+
+    def stop(*_: Any) -> None:
+        _hear_no_more()
+        stopping.set()
+
+    for each in _STOPS:
+        signal.signal(each, stop)
+    return stopping
+
+
+def _hear_no_more() -> None:
+    for each in _STOPS:
+        signal.signal(each, signal.SIG_IGN)
+
+
+_signals.set_sync_signals = _stop_once
 
 
 @cache
@@ -32,7 +67,7 @@ def serve(application: str, host: str, port: int) -> None:
     """
     load()
     threads = settings.HEDDLE.threads
-    server = Granian(
+    server = _Server(
         application,
         address=host,
         port=port,

@@ -95,6 +95,29 @@ def test_who_reads_along_does_not_keep_a_server_from_stopping(served: live.Serve
     assert "server.stopping" in served.log.read_text()
 
 
+@pytest.mark.parametrize("who", ["group", "child", "parent"])
+def test_a_second_signal_right_after_the_first_does_not_keep_a_server_from_stopping(
+    embedded: live.Served, who: str
+) -> None:
+    """Ctrl+C reaches parent and child, and the parent then stops the child; systemd signals both at once, too."""
+    stopping = embedded.processes.pop("server")
+    [child] = map(int, Path(f"/proc/{stopping.pid}/task/{stopping.pid}/children").read_text().split())
+    with contextlib.suppress(ProcessLookupError):
+        if who == "group":
+            os.killpg(stopping.pid, signal.SIGINT)
+        for _ in range(300):
+            os.kill(child if who == "child" else stopping.pid, signal.SIGINT)
+    try:
+        if who == "child":
+            time.sleep(0.5)
+            stopping.terminate()
+        stopping.wait(timeout=5)
+    finally:
+        if stopping.poll() is None:
+            os.killpg(stopping.pid, signal.SIGKILL)
+            stopping.wait()
+
+
 def test_a_web_server_that_is_away_does_not_disturb_the_worker(full: live.Served, alice: Caller) -> None:
     """1.5, B58: the answer goes on meanwhile, and the client that polls outlasts the gap."""
     thread = alice.start(f"Slowly. {LONG}")
