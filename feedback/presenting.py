@@ -92,7 +92,7 @@ class ReportRow(_Spelled):
     waits: str = ""
     """`asks you` or `answers you` if a comment on it waits for the reader."""
     check: str = ""
-    """Whether its check is `passing` or `failing`; empty for any other state, and without a check."""
+    """Whether its check is `passing`, `failing` or `running`; empty for any other state, and without a check."""
 
     @property
     def categories_line(self) -> str:

@@ -115,7 +115,7 @@ def rows_of(
     ]
 
 
-_DECIDED = frozenset({Check.State.PASSING, Check.State.FAILING})
+_MARKED = frozenset({Check.State.PASSING, Check.State.FAILING, Check.State.RUNNING})
 _ROW_COLUMNS = (
     "pk",
     "key",
@@ -193,7 +193,7 @@ def _row(
         is_due=not resolved and bool(until and until <= now),
         is_current=feedback_id == current,
         found="" if "notes" in found else found,
-        check=check if dropped_at is None and check in _DECIDED else "",
+        check=check if dropped_at is None and check in _MARKED else "",
     )
 
 

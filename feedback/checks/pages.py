@@ -37,12 +37,17 @@ STATES = (
 @signed_in
 @require_http_methods(["GET", "POST"])
 def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
-    """The check panel of a report as an HTML fragment (GET), or the action of one of its buttons (POST)."""
+    """The check panel of a report as an HTML fragment, or with `mark` the state in its row (GET), or the action of one
+    of its buttons (POST).
+    """
     actor = admin_actor(request)
     if request.method == "GET":
         if request.GET and not request.headers.get("HX-Request"):  # a link of the page with a rejected form
             return pages_desk.to_desk(request, item=feedback_id)
         running.come_by()
+        if "mark" in request.GET:
+            states = keeping.of_report(triage.report_for(actor, feedback_id)).values_list("state", flat=True)
+            return render(request, "feedback/checks/_mark.html", {"state": states.first() or "", "of": feedback_id})
         return render(
             request, "feedback/checks/_polled.html", screen.of_report(actor, triage.report_for(actor, feedback_id))
         )

@@ -80,11 +80,15 @@ def test_the_panel_keeps_runs_judges_and_drops(browser_of: Browser, press: Calla
     page = client.get(here).content.decode()
     assert "echo {&quot;value&quot;:8}" in page and "not run yet" in page
     press(f"run {check.check_id}", times="3")
-    piece = client.get(f"/feedback/{report}/check/").content.decode()
-    assert "running" in piece and "hx-trigger" in piece
+
+    def polled() -> list[str]:
+        """What the panel and the mark in the list ask for."""
+        part = {"HTTP_HX_REQUEST": "true"}
+        return [client.get(f"/feedback/{report}/check/{of}", **part).content.decode() for of in ("", "?mark=1")]
+
+    assert all("running" in piece and "hx-trigger" in piece for piece in polled())
     make.run_turns()
-    piece = client.get(f"/feedback/{report}/check/").content.decode()
-    assert "passing" in piece and "hx-trigger" not in piece
+    assert all("passing" in piece and "hx-trigger" not in piece for piece in polled())
     run = CheckRun.objects.last()
     assert run is not None
     press(f"failed {run.run_id}")

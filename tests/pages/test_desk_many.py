@@ -320,7 +320,7 @@ def test_a_bulk_says_how_many_were_so_already(browser_of: Browser, who: People) 
 
 
 def test_a_fix_whose_check_fails_is_told_where_it_is_resolved(browser_of: Browser, who: People) -> None:
-    """And its row says so, as the row of one whose check passes says that; what else a check can be is no mark."""
+    """And its row says so, as the row of one whose check passes or is running; what else it can be is no mark."""
     made, client = reports(who.alice, 5), browser_of("admin")
     for report, state in zip(made, ("failing", "failing", "passing", "running", "failing"), strict=True):
         keeping.keep(who.admin.actor, report.feedback_id, CheckIn(expectations=[]))
@@ -328,7 +328,7 @@ def test_a_fix_whose_check_fails_is_told_where_it_is_resolved(browser_of: Browse
     keeping.drop(who.admin.actor, Check.objects.get(feedback=made[4]).check_id)
     marks = [row.one(class_="rep-end").all(class_="mark") for row in get(client, DESK).all("li", class_="rep")]
     assert [[mark.words for mark in each] for each in marks] == [
-        [], [], ["passing check"], ["failing check"], ["failing check"],
+        [], ["running check"], ["passing check"], ["failing check"], ["failing check"],
     ]  # fmt: skip
     page = then(client, press(client, opened(client, made[0]), "resolve", outcome="fixed", admin_note="Done"))
     assert told(page) == ["Resolved “report 0” as fixed and saved the note, but its check fails"]
