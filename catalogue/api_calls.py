@@ -96,11 +96,11 @@ class StoreData(CatalogueEndpoint):
 class OneData(CatalogueEndpoint):
     @describe(gives=DataOut, summary="Read a stored payload")
     def get(self, request: Request, ref_id: str) -> HttpResponse:
-        ref = kept.ref_for(self.actor, ref_id, org_id=self.named_org())
+        ref = kept.ref_for(self.actor, ref_id)
         told = {name: getattr(ref, name) for name in DataOut.model_fields}
         return record(DataOut(**told))
 
     @describe(summary="Delete a stored payload")
     def delete(self, request: Request, ref_id: str) -> HttpResponse:
-        kept.delete(self.actor, ref_id, org_id=self.named_org())
+        kept.delete(self.actor, ref_id)
         return data(None)

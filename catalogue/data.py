@@ -52,17 +52,18 @@ def find(org_ids: list[int], ref_id: object) -> DataRef | None:
     return DataRef.objects.visible_in(org_ids, timezone.now()).filter(ref_id=ref_id[:40]).first()
 
 
-def ref_for(actor: Actor, ref_id: str, *, org_id: int | None = None) -> DataRef:
-    """The payload with that id, in one of the actor's orgs or in the one they act in. Raises `NotFound`."""
-    found = find([*actor.orgs.values(), *([] if org_id is None else [org_id])], ref_id)
+def ref_for(actor: Actor, ref_id: str) -> DataRef:
+    """The payload with that id, in one of the actor's orgs, for platform admins in any. Raises `NotFound`."""
+    kept = DataRef.objects.visible_to(actor, timezone.now())
+    found = kept.filter(ref_id=ref_id[:40]).first()
     if found is None:
         raise NotFound.of("data", ref_id[:40])
     return found
 
 
-def delete(actor: Actor, ref_id: str, *, org_id: int | None = None) -> None:
+def delete(actor: Actor, ref_id: str) -> None:
     """Delete a payload before its hour is over: its creator, org admins and platform admins. Raises like `ref_for`."""
-    ref = ref_for(actor, ref_id, org_id=org_id)
+    ref = ref_for(actor, ref_id)
     require_keeper_of(actor, ref.org_id, ref.created_by_id, "data", "delete it")
     ref.delete()
 

@@ -1,6 +1,6 @@
 """Read, list, change and delete tools (C14, C49 to C52, C93)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from catalogue import dialects, naming
 from catalogue.elsewhere import handlers
 from catalogue.importing import refused, search_text
 from catalogue.models import Tool, ToolVersion
-from catalogue.record import Content, Stored, ToolProblem, Unwritable
+from catalogue.record import Content, Loss, Stored, ToolProblem, Unwritable
 from catalogue.wire_tools import (
     DialectPageOut,
     DialectToolOut,
@@ -132,26 +132,41 @@ def listed_in(
     limit: int,
     page_token: str | None,
 ) -> DialectPageOut:
-    """A page of tools in a dialect, for a model's tool list (C50), and the tools that the dialect cannot express."""
+    """A page of tools in a dialect, for a model's tool list (C50), with what it loses of each (C47), and the tools that
+    it cannot express. Among them is one that would be renamed to what another tool is called, because who calls that
+    reaches the other.
+    """
     try:
         chosen = dialects.dialect_named(dialect, written=True)
         dialects.require_style(chosen, style)
     except ToolProblem as problem:
         raise refused(problem) from None
     rows, next_token = _page(org_id, filters, limit, page_token)
+    called = {tool.pk: naming.for_models(tool.qualified_name) for tool, _ in rows}
+    theirs = _theirs(org_id, [called[tool.pk] for tool, _ in rows if called[tool.pk] != tool.qualified_name])
     named: dict[str, dict[str, Any]] = {}
+    losses: dict[str, list[Loss]] = {}
     omitted: list[OmittedOut] = []
     for tool, version in rows:
         try:
             exported = dialects.write(chosen, stored(tool, version), qualified=qualified, style=style)
-            if exported.name in named:
+            is_renamed = any(loss.reason == "renamed" and loss.path == "/name" for loss in exported.losses)
+            if exported.name in named or (is_renamed and called[tool.pk] in theirs - {tool.qualified_name}):
                 raise ToolProblem("duplicate_name", "/name", f"another tool has the name {exported.name} there")
             named[exported.name] = exported.tool
+            if exported.losses:
+                losses[tool.qualified_name] = exported.losses
         except ToolProblem as problem:
             omitted.append(
                 OmittedOut(qualified_name=tool.qualified_name, reason=problem.reason, message=problem.message)
             )
-    return DialectPageOut(items=[*named.values()], next_token=next_token, omitted=omitted)
+    return DialectPageOut(items=[*named.values()], next_token=next_token, losses=losses, omitted=omitted)
+
+
+def _theirs(org_id: int, names: Collection[str]) -> set[str]:
+    """Which of these names some tool has as its qualified name. One query, none without a name."""
+    rows = Tool.objects.visible_in(org_id).filter(qualified_name__in=names).values_list("qualified_name", flat=True)
+    return set(rows) if names else set()
 
 
 def versions(tool: Tool, *, limit: int, page_token: str | None) -> ToolVersionPageOut:

@@ -174,8 +174,10 @@ class OmittedOut(Wire):
 class DialectPageOut(Page[JsonObject]):
     """A page of tools in a dialect, ready for a model's tool list."""
 
+    losses: dict[str, list[Loss]]
+    """What the dialect cannot express unchanged, by qualified name; tools without a loss are absent."""
     omitted: list[OmittedOut]
-    """Tools that the dialect cannot express."""
+    """Tools that the dialect cannot express, or whose name there is another tool's."""
 
 
 class DialectToolOut(Wire):

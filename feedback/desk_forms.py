@@ -44,14 +44,21 @@ class Snooze(NamedTuple):
 
     @property
     def at(self) -> str:
-        """That time within the next days: `Tue 09:00`."""
-        return f"{self.until:%a %H:%M}" if self.until else ""
+        """That time within the next days: `Tue 09:00`, or `Mon 7 Dec 09:00` if it is more than a week away."""
+        if self.until is None:
+            return ""
+        is_far = self.until - timezone.now() > timedelta(days=7)
+        return f"{self.until:%a} {self.until.day} {self.until:%b %H:%M}" if is_far else f"{self.until:%a %H:%M}"
 
 
 def snoozes(tz: tzinfo) -> list[Snooze]:
-    """What is offered now to a viewer in this time zone: later today, the next morning, Monday morning, or again."""
+    """What is offered now to a viewer in this time zone: later today, the next morning, Monday morning, or again. On a
+    Sunday, tomorrow is a Monday, and the one of next week is the one after.
+    """
     now = timezone.localtime(timezone=tz)
     tomorrow, monday = (now.date() + timedelta(days=days) for days in (1, 7 - now.weekday()))
+    if monday == tomorrow:
+        monday += timedelta(days=7)
     return [
         Snooze("4h", "In 4 hours", (now.astimezone(UTC) + timedelta(hours=4)).astimezone(tz)),
         Snooze("tomorrow", "Tomorrow", datetime.combine(tomorrow, _MORNING, tz)),
@@ -208,7 +215,9 @@ def _original(form: QueryDict) -> str:
     if chosen and typed == form.get("found_by", "").strip():
         return chosen
     if ids.key_of(typed, ids.FEEDBACK) is None:
-        raise InvalidRequest("duplicate_of: choose the original report")
+        # Typed faster than it is searched for: the page that says so has what was found, the first of it chosen.
+        asked = "not marked yet: choose the original report, or press Enter again for the chosen one"
+        raise InvalidRequest(f"duplicate_of: {asked if typed else 'choose the original report'}")
     return typed
 
 

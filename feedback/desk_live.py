@@ -18,7 +18,7 @@ from core.actor import Actor
 from core.errors import DomainError
 from core.wording import one_line
 from feedback import bulk, commenting, desk_bar, desk_records, desk_screen, historytelling, leasing, triage
-from feedback.models import Bulk, Comment, Retraction, TriageChange, UserFeedback
+from feedback.models import Bulk, Comment, Retraction, Triage, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 
 _SHOWN = 1_000
@@ -90,7 +90,8 @@ class _Desk:
         changed |= _retracted(self._retractions.fresh())
         if changed:
             events.append(sse.Event("changed", json.dumps(changed)))
-        if done or changed or came or said or known != self._asked:
+        due = Triage.objects.filter(snoozed_until__gt=looked, snoozed_until__lte=self._looked)
+        if done or changed or came or said or known != self._asked or due.exists():
             events.append(_list(self._actor, self._query, came))
         as_of = bulk.as_of()
         bulks = bulk.shown(self._actor)

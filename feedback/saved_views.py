@@ -142,14 +142,17 @@ def keep(
 ) -> tuple[SavedView, str]:
     """Save a query as a view; returns the view and the query that it replaced.
 
-    Raises `IsThere` if the actor has a view of that name with another query, unless `replace` is true.
+    Raises `IsThere` if the actor has a view of that name with another query, unless `replace` is true. A view that is
+    shared is shared still, unless it is replaced by one that is not.
     """
     require_admin(actor)
     held = SavedView.objects.filter(created_by=actor.user_id, name=_name(name)).first()
     if held is None:
         return save(actor, name, query, is_shared=is_shared), ""
-    if not replace and understood(query, field="query").canonical != held.query:
-        raise IsThere(held)
+    if not replace:
+        if understood(query, field="query").canonical != held.query:
+            raise IsThere(held)
+        is_shared |= held.is_shared  # whoever saves it once more does not ask to share it no longer
     return change(actor, ids.VIEW + held.key, query=query, is_shared=is_shared), held.query
 
 

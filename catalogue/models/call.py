@@ -98,6 +98,10 @@ class DataRefQuerySet(models.QuerySet["DataRef"]):
         """What was put aside in these orgs and is still kept."""
         return self.filter(org__in=org_ids, expires_at__gt=now)
 
+    def visible_to(self, actor: Actor, now: datetime) -> Self:
+        """What was put aside in the actor's orgs, for platform admins in any, and is still kept."""
+        return self.filter(expires_at__gt=now) if actor.is_admin else self.visible_in([*actor.orgs.values()], now)
+
 
 class DataRef(models.Model):
     """A payload that is fetched by its id, so that a model sees a line instead of megabytes."""

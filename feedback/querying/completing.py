@@ -68,10 +68,14 @@ def terms(actor: Actor) -> list[str]:
 
 
 def near(remark: Remark) -> str:
-    """The existing name that was probably meant by one that does not exist; empty if none is similar."""
-    of = "tool" if remark.field == "failed" else remark.field
-    names = {name.lower(): name for name, _ in _named(of, counting=False)}
-    return names.get(grammar.near(remark.name.lower(), names), "")
+    """The existing name that was probably meant by one that does not exist: a similar one, or the only one that begins
+    so. Of an address the part before its @ is enough. Empty if there is none.
+    """
+    of, typed = "tool" if remark.field == "failed" else remark.field, remark.name.lower()
+    names = [name for name, _ in _named(of, counting=False)]
+    spelled = {way: name for name in names for way in (name.lower().partition("@")[0], name.lower())}
+    begun = {name for way, name in spelled.items() if way.startswith(typed)}
+    return spelled.get(grammar.near(typed, spelled), "") or (begun.pop() if len(begun) == 1 else "")
 
 
 def following(actor: Actor, typed: str) -> list[str]:

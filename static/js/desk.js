@@ -47,7 +47,7 @@ function lead() {
 	const open = one(".rep[aria-current]");
 	const below = open?.nextElementSibling ?? one(open ? "[data-beside='1']" : ".rep");
 	const near = [open?.previousElementSibling, below].map((each) => each && one("a", each));
-	all("[data-near]").forEach((link, at) => (link.hidden = !near[at]) || (link.href = near[at]));
+	all("[data-near]").map((link, at) => (link.hidden = !near[at]) || (link.href = near[at]));
 	links = near.reverse().filter(Boolean);
 	was || links.map(fetched);
 }
@@ -138,7 +138,7 @@ function refocus(goes) {
 on("htmx:beforeSend", ({ target }) => {
 	if (target.id === "renew") return target.at = desk.ariaBusy || one(".htmx-request", desk) ? 0 : asked;
 	asked++;
-	if (left = target.method === "post" && target === active().form && active()) enter(one(OPEN));
+	if (left = target === active().form && active()) left.blur(), enter(one(OPEN));
 });
 
 on("htmx:xhr:loadstart", ({ target }) => {
@@ -165,7 +165,7 @@ on("htmx:oobBeforeSwap", ({ target, detail }) => {
 });
 
 on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
-	if (elt.matches("input, details, label *, #check-runs")) return;
+	if (elt.matches("[hx-trigger]")) return;
 	if (elt.at < asked) return later();
 	const isDone = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, was = 0), enter(part(left.id));

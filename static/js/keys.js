@@ -35,7 +35,7 @@ const insert = (text) => document.execCommand("insertText", 0, text);
 
 function act() {
 	let used;
-	while (queue[0] && !one("form.htmx-request, nav .htmx-request")) {
+	while (queue[0] && !one(".htmx-request:not([hx-trigger], #renew)")) {
 		if (one("#desk[aria-busy=true]") && !"jknxo".includes(queue[0])) break;
 		const key = queue.shift();
 		used = active().matches(TYPING) ? type(key) : one(":popover-open, .menu[open]") ? press(key === "Enter" ? active() : one(`.menu[open] ${named(key)}`)) : plain(key);
@@ -59,7 +59,7 @@ function inField({ key, target, shiftKey }) {
 		const more = (field.list ?? field.form?.asked)?.querySelector(`[value^=${typed}]:not([value=${typed}])`);
 		return more && (field.select(), insert(field.value.slice(0, -word.length) + more.value));
 	}
-	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a"));
+	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a")) && !field.blur();
 	if (key !== "Escape") return;
 	return press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), enter(one(".rep[aria-current] a")), 1);
 }
@@ -76,7 +76,7 @@ on("click", (event) => {
 	event.ctrlKey || event.metaKey || leap(event.target.closest("[data-jump]")?.dataset.each) && event.preventDefault();
 });
 
-on("click focusin", ({ target, type }) => all(".menu[open]").forEach((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), 1);
+on("click focusin", ({ target, type }) => all(".menu[open]").map((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), 1);
 
 function closeMenus() {
 	const menu = one(".menu[open]");
@@ -115,7 +115,7 @@ export function use(key) {
 	return 1;
 }
 
-const begin = (menu) => menu && (one("ul [aria-current]", menu) ?? all("input, textarea, button, a", menu).find((each) => each.checkVisibility()))?.focus();
+const begin = (menu) => menu && (show(menu.lastElementChild), one("ul [aria-current]", menu) ?? all("input, textarea, button, a", menu).find((each) => each.checkVisibility()))?.focus();
 on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), 1);
 const press = (found) => (found?.click(), found);
 

@@ -49,7 +49,7 @@ function follow() {
 function bring(html) {
 	const body = parsed(html);
 	all(SECRET, body).map((secret) => secret.value = one(SECRET).value);
-	[...body.children].forEach(put);
+	[...body.children].map(put);
 }
 
 const aside = new Map;
@@ -62,7 +62,7 @@ function put(fresh) {
 	waits ? aside.set(fresh.id, fresh) : (fresh.dataset.index ? place : exchange)(fresh, held);
 }
 
-on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].forEach(put)));
+on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].map(put)));
 
 function place(article, held) {
 	if (held?.matches(".msg")) return replace(held, article);

@@ -347,6 +347,8 @@ def test_no_available_skills_are_accepted_in_either_spelling_B156(api, skills):
         "achieve_records",
         "achieve_",
         "achieve_checklists",
+        "achieve_checklist_1",
+        "achieve_checklist_6",
     ],
 )
 def test_tool_names_of_the_pattern_are_accepted_B18(api, name):

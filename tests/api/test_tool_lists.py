@@ -117,10 +117,23 @@ def test_c46_what_does_not_fit_is_refused_alone_and_named_in_a_list(alice):
     listed = data_of(alice.get(f"{TOOLS}?dialect=ctp&server=srv&visible=any"))
     assert [each["qualified_name"] for each in listed["omitted"]] == ["srv__odd"]
     assert len(listed["items"]) == 5
-    imported(alice, function("gamma_ray"))
-    listed = data_of(alice.get(f"{TOOLS}?dialect=openai&server=srv&q=gamma"))
-    assert [each["function"]["name"] for each in listed["items"]] == ["srv__gamma_ray"]
-    assert [each["reason"] for each in listed["omitted"]] == ["duplicate_name"]
+
+
+@pytest.mark.parametrize("dialect", ["openai", "roboto"])
+def test_c50_a_name_in_a_list_means_the_tool_that_calling_it_reaches(alice, dialect):
+    """C47: what was renamed says so. Of two tools with one name, the one that is called so is listed, on any page."""
+    listed = data_of(alice.get(f"{TOOLS}?dialect={dialect}&server=srv&q=gamma"))
+    assert len(listed["items"]) == 1
+    assert [loss["reason"] for loss in listed["losses"]["srv__gamma.ray"] if loss["path"] == "/name"] == ["renamed"]
+    imported(alice, function("gamma_ray", description="The one that is called so."))
+    for limit in (50, 1):
+        items, omitted, token = [], [], ""
+        while token is not None:
+            page = f"limit={limit}{token and f'&page_token={token}'}"
+            listed = data_of(alice.get(f"{TOOLS}?dialect={dialect}&server=srv&q=gamma&{page}"))
+            items, omitted, token = items + listed["items"], omitted + listed["omitted"], listed["next_token"]
+        assert ["The one that is called so." in str(each) for each in items] == [True]
+        assert [(each["qualified_name"], each["reason"]) for each in omitted] == [("srv__gamma.ray", "duplicate_name")]
 
 
 def test_c47_an_export_of_one_tool_names_its_losses(alice):
@@ -236,7 +249,8 @@ def test_c19_a_manifest_holds_every_tool_and_its_losses(alice):
     [
         # The names of the page, its tools with server and people, their versions.
         (f"{TOOLS}?limit=200", 3),
-        (f"{TOOLS}?limit=200&dialect=ctp&q=o", 3),
+        # And whose names they would be renamed to.
+        (f"{TOOLS}?limit=200&dialect=ctp&q=o", 4),
         (f"{TOOLS}/srv__alpha/versions?limit=200", 2),
         (f"{SERVERS}?limit=200", 1),
         # The server, its tools, their versions.

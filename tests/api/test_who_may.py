@@ -53,7 +53,8 @@ IN_AN_ORG = May(private=200, stranger=200, admin=400, unknown=None)
 VISIBLE_SKILL = May(private=404, stranger=404, admin=404)
 EDITED_SKILL = replace(VISIBLE_SKILL, shared=403)
 AGENT = May(private=200, stranger=404, admin=404)
-KEPT_DATA = replace(AGENT, private=403, shared=403)
+DATA = May(private=200, stranger=404)
+KEPT_DATA = replace(DATA, private=403, shared=403)
 CALL = May(private=404, stranger=404)
 """The private one was made by an agent, the shared one from outside."""
 BY_NAME = replace(VISIBLE_SKILL, admin=400)
@@ -236,7 +237,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("GET", f"{WORLD}/calls"): (PLAYED, None),
     ("POST", f"{WORLD}/reset"): (PLAYED, {}),
     ("POST", "v1/catalogue/data"): (IN_AN_ORG, {"data": {}}),
-    ("GET", "v1/catalogue/data/<str:ref_id>"): (AGENT, None),
+    ("GET", "v1/catalogue/data/<str:ref_id>"): (DATA, None),
     ("DELETE", "v1/catalogue/data/<str:ref_id>"): (KEPT_DATA, None),
 }
 ALIASES = {"v1/ai/chats": "v1/ai/threads"}
