@@ -523,7 +523,7 @@ def test_data_is_stored_read_and_deleted_over_rest(api):
 
 
 def test_an_admin_reads_back_what_they_stored_in_an_org_of_others_C90(api, who):
-    """Spec 1.2: a new payload is of the org that the request names; one that is there is of its own, whatever is named."""
+    """Spec 1.2: a new payload is of the org that the request names; one that is there stays where it is."""
     acting = {"X-Roboto-Org-Id": who.acme.org_id}
     ref = data_of(api("admin").post("/v1/catalogue/data", {"data": {"a": 1}}, **acting))
     path = f"/v1/catalogue/data/{ref['ref_id']}"

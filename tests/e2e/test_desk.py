@@ -1099,6 +1099,51 @@ def test_keys_find_what_they_were_meant_for_however_slow_the_line(empty: Heddle,
     page.unroute_all(behavior="ignoreErrors")
 
 
+def test_keys_behind_a_link_that_is_followed_wait_for_it(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The address is that of the report that is shown, and `e` resolves that one."""
+    thread_id = complaints(empty, 4, "Behind")
+    page = visit("admin").page
+    first_of_the_open(page, "Behind 3")
+    slowly(page, "**/feedback/?*whole=1*")
+    page.keyboard.press("t")
+    page.keyboard.press("j")
+    shows(page, "Behind 2")
+    assert page.evaluate("new URL(location).searchParams.get('item')") in str(
+        page.locator(".rep[aria-current]").get_attribute("id")
+    )
+    page.keyboard.press("e")
+    shows(page, "Behind 1")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [False, True, False, False]
+
+
+def test_what_is_typed_behind_a_term_that_is_taken_back_stands_behind_it(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    complaints(empty, 2, "Taken")
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open+sentiment:neg")
+    slowly(page, "**/feedback/?*edit=*")
+    page.keyboard.press("/")
+    page.keyboard.press("Backspace")
+    page.keyboard.type("ative")
+    expect(page.locator("#q")).to_have_value("sentiment:negative")
+    page.keyboard.press("Enter")
+    expect(page.locator(".rep")).to_have_count(2)
+
+
+def test_keys_behind_a_search_find_what_it_found(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 3, "Searched")
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    slowly(page, "**/feedback/?*q=*")
+    page.keyboard.press("/")
+    for key in (*f"thread:{thread_id}", "Enter", "j", "j", "e"):
+        page.keyboard.press(key)
+    expect(page.locator("#desk-status")).to_contain_text("Resolved “Searched 1”")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [False, True, False]
+
+
 def test_a_key_held_down_acts_once_and_moves_on(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     thread_id = complaints(empty, 6)
     page = visit("admin").page

@@ -363,6 +363,8 @@ def test_a_label_that_is_gone_is_named(browser_of: Browser, who: People) -> None
         ("is:open label:mony", "There is no label mony. Use label:money", "is:open label:money"),
         ("label:non", 'There is no label non. Use label:"None"', 'label:"None"'),
         ("tool:calculat", "No rated answer used the tool calculat. Use tool:calculate", "tool:calculate"),
+        ("tool:calc", "No rated answer used the tool calc. Use tool:calculate", "tool:calculate"),
+        ("owner:admi", "There is no user admi. Use owner:admin@heddle.test", "owner:admin@heddle.test"),
         ("-failed:calculator owner:admn@heddle.test", "There is no user admn@heddle.test. Use owner:", ""),
     ],
 )

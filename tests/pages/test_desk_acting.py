@@ -1,5 +1,6 @@
 """What is done to one report on the desk's page: every button, what was typed, refusals, conflicts, undo."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
+from core import sse
 from core.moments import spoken
 from feedback import capture, desk_live, screens, triage
 from feedback.models import Label, Reply, Triage, TriageChange, UserFeedback
@@ -1070,3 +1072,35 @@ def test_enter_in_an_empty_field_changes_nothing_and_holds_no_undo(browser_of: B
     page = then(client, press(client, opened(client, report), "label typed"))
     assert told(page) == ["Nothing was typed."]
     assert page.id("undo").one("button", data_key="z")
+
+
+def test_a_snooze_that_ends_is_counted_on_an_open_desk(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody does anything then: time passes."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    with time_machine.travel(datetime(2026, 11, 2, 12, tzinfo=UTC), tick=False) as clock:
+        client.force_login(who.admin.user)
+        do(who.admin, report, "snooze", until=datetime(2026, 11, 2, 13, tzinfo=UTC))
+        pieces = iter(client.get("/feedback/live/?q=is:open").streaming_content)
+
+        def counts() -> set[str]:
+            heard = [piece.decode() for piece, _ in zip(pieces, range(6), strict=False) if b"event: list" in piece]
+            return set(re.findall(r"Due\D+(\d+)", re.sub(r"<[^>]*>", " ", heard[-1]))) if heard else set()
+
+        counts()
+        assert counts() == set()
+        clock.shift(timedelta(hours=1))
+        assert counts() == {"1"}
+        assert counts() == set()
+
+
+def test_on_a_sunday_next_week_is_not_tomorrow(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    for day, offered in ((28, ["Sun 09:00", "Mon 09:00"]), (29, ["Mon 09:00", "Mon 7 Dec 09:00"])):
+        with time_machine.travel(datetime(2026, 11, day, 12, tzinfo=UTC), tick=False):
+            client.force_login(who.admin.user)
+            menu = opened(client, report)
+            said = [menu.all("button", value=f"snooze {choice}")[0].words for choice in ("tomorrow", "week")]
+            assert said == [f"Tomorrow {offered[0]}", f"Next week {offered[1]}"]

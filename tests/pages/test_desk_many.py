@@ -709,6 +709,16 @@ def test_a_view_is_replaced_only_by_who_saw_what_is_there(browser_of: Browser, w
     assert SavedView.objects.get(name="Other").is_shared and SavedView.objects.get(name="Mine").query.endswith("echo")
     page = then(client, submit(client, form(get(client, look)), name="Other"))
     assert told(page) == ["Saved as Other."], "the same query replaces nothing"
+    assert SavedView.objects.get(name="Other").is_shared, "nobody asked to share it no longer"
+    page = dom(submit(client, form(get(client, echo)), name="Other"), 409)
+    assert form(page).one("input", name="is_shared").has("checked"), "what is replaced is shared"
+    then(client, submit(client, form(page), "Other"))
+    assert SavedView.objects.get(name="Other").is_shared
+    page = dom(submit(client, form(get(client, look)), name="Other"), 409)
+    fields = {**form(page).fields(), "replace": "Other"}
+    fields.pop("is_shared")
+    then(client, client.post(form(page)["action"], fields))
+    assert not SavedView.objects.get(name="Other").is_shared
     form = get(client, f"{DESK}?q=is:open").id("desk-bar").all("form", method="post")[0]
     page = then(client, submit(client, form, name="a\u202eb"))
     assert told(page) == ["Saved as \u2068ab\u2069."]
