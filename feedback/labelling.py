@@ -92,7 +92,8 @@ def make(actor: Actor, name: str, description: str = "") -> Label:
     try:
         return insert(actor, wanted, clean_description(description))
     except IntegrityError:
-        raise Conflict(f"Label {isolated(wanted)} already exists.") from None
+        there = Label.objects.filter(folded=wanted.casefold()).values_list("name", flat=True).first()
+        raise Conflict(f"Label {isolated(there or wanted)} already exists.") from None
 
 
 def new_name(name: str) -> str:

@@ -3,20 +3,20 @@
 from collections.abc import Callable, Mapping
 
 from django.contrib import messages as notes
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from core import bodies, forms, paging
+from core import bodies, forms
 from core.actor import Actor
 from core.errors import DomainError
 from core.grammar import spelled
 from core.wording import isolated
 from feedback import bulk, labelling, pages_desk
-from feedback.models import Bulk
+from feedback.models import Bulk, Label
 from feedback.presenting import href, many_reports
 from feedback.querying import named
 from feedback.renaming import IsThere, Renaming
@@ -48,19 +48,19 @@ def drop(request: HttpRequest) -> HttpResponse:
     return _changed(request, _drop)
 
 
-def _make(actor: Actor, form: Mapping[str, str]) -> str:
+def _make(actor: Actor, form: Mapping[str, str]) -> tuple[str, Label | None]:
     made = labelling.make(actor, form.get("name", ""), form.get("description", ""))
-    return f"Label {isolated(made.name)} created."
+    return f"Label {isolated(made.name)} created.", made
 
 
-def _change(actor: Actor, form: Mapping[str, str]) -> str:
+def _change(actor: Actor, form: Mapping[str, str]) -> tuple[str, Label | None]:
     name, description = form.get("label", ""), form.get("description")
     # On a merge, an unchanged description must not replace that of the other label.
     said = None if description == form.get("described") else description
     # The button names the label it asked about; for a name typed since, ask again.
     merge = "merge" in form and form["merge"] == form.get("name")
     begun, renaming = bulk.change_label(actor, name, to=form.get("name"), merge=merge, description=said)
-    return "Saved." if renaming is None else _told(name, begun, renaming)
+    return "Saved." if renaming is None else _told(name, begun, renaming), begun.into
 
 
 def _told(name: str, begun: Renaming, renaming: Bulk) -> str:
@@ -76,28 +76,31 @@ def _told(name: str, begun: Renaming, renaming: Bulk) -> str:
     return told
 
 
-def _drop(actor: Actor, form: Mapping[str, str]) -> str:
+def _drop(actor: Actor, form: Mapping[str, str]) -> tuple[str, Label | None]:
     name = form.get("label", "")
     labelling.drop(actor, name)
-    return f"Label {isolated(name)} deleted."
+    return f"Label {isolated(name)} deleted.", None
 
 
-def _changed(request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], str]) -> HttpResponse:
-    """Apply a form and show the page again, with a message or the error."""
+def _changed(
+    request: HttpRequest, change: Callable[[Actor, Mapping[str, str]], tuple[str, Label | None]]
+) -> HttpResponse:
+    """Apply a form and show the page again, with a message and the focus on the label, or with the error."""
     actor, form = admin_actor(request), request.POST.dict()
     try:
         bodies.check_storable(form)
-        said = change(actor, form)
+        said, label = change(actor, form)
     except DomainError as problem:
         return _list(request, actor, problem)
     notes.success(request, said)
     pages_desk.hold_undo(request)
-    return redirect(_page(form.get("after")))
+    return redirect(_page(form.get("after"), label))
 
 
-def _page(token: str | None) -> str:
-    """The URL of a page of the list."""
-    return reverse("feedback:labels") + paging.next_url(QueryDict(), token or None)
+def _page(token: str | None, label: Label | None = None) -> str:
+    """The URL of a page of the list, with the focus on a label."""
+    query = href({"after": token or "", "changed": str(label.pk) if label else ""})
+    return reverse("feedback:labels") + query.removesuffix("?")
 
 
 def _list(request: HttpRequest, actor: Actor, problem: DomainError | None = None) -> HttpResponse:
@@ -114,8 +117,10 @@ def _list(request: HttpRequest, actor: Actor, problem: DomainError | None = None
         "next_url": _page(token) if token else "",
         "typed": request.POST,
         "at": at,
+        "changed": bodies.number(request.GET.get("changed", "")),
         "merging": asked
         and {"into": asked.into.name, "moved": many_reports(asked.counts[0]), "held": many_reports(asked.counts[1])},
-        "errors": forms.reasons(problem, fields, otherwise="form") if problem and not asked else {},
+        # A new label has one field that a refusal can be about, far below the top of the page.
+        "errors": forms.reasons(problem, fields, otherwise="form" if at else "name") if problem and not asked else {},
     }
     return render(request, "feedback/labels.html", context, status=problem.status if problem else 200)

@@ -59,7 +59,8 @@ def test_labels_have_pages_and_a_change_stays_on_its_own(browser_of: Browser, wh
     own = page.one("a", rel="next")["href"]
     assert list(rows(get(client, own))) == ["c"] and get(client, own).none("a", rel="next")
     form = rows(get(client, own))["c"].one("form")
-    assert submit(client, form, description="What for.")["Location"] == own
+    said = submit(client, form, description="What for.")["Location"]
+    assert said.startswith(own) and rows(get(client, said))["c"].one("summary").has("autofocus")
     refused = dom(submit(client, form, name="a,b"), 400)
     assert list(rows(refused)) == ["c"] and refused.id("row-wrong")
 
@@ -198,3 +199,5 @@ def test_the_question_whether_to_merge_and_what_is_wrong_with_a_name_are_gone_to
         client.post(f"{LABELS}change/", {"label": "late", "name": " ", "description": "", "described": ""}), 400
     )
     assert answer.one("input", aria_invalid="true").has("autofocus")
+    answer = dom(client.post(LABELS, {"name": "SLOW"}), 409)
+    assert answer.id("name-wrong").words == "Label slow already exists." and answer.id("label-name").has("autofocus")
