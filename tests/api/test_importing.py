@@ -594,14 +594,15 @@ def trace(conversation_id, answer="At ST-1.", *, begun=1_780_000_000):
 def test_the_file_of_a_collector_becomes_threads_and_again_changes_nothing(api, who, tmp_path, capsys):
     """Decision 020: a bad line is told, the good ones stay, and the model is found in the metadata."""
     path = tmp_path / "traces.jsonl"
-    lines = [json.dumps(trace("k-1")), "{", json.dumps({"resourceSpans": 5}), json.dumps(trace("k-2"))]
+    others = [json.dumps({kind: []}) for kind in ("resourceMetrics", "resourceLogs")]
+    lines = [*others, json.dumps(trace("k-1")), "{", json.dumps({"resourceSpans": 5}), json.dumps(trace("k-2"))]
     path.write_text("\n".join(lines))
     for outcome in ("2 created, 0 unchanged, 2 failed\n", "0 created, 2 unchanged, 2 failed\n"):
         with pytest.raises(SystemExit):
             call_command("import_threads", path, format="otel", org="acme", owner="alice@acme.test")
         said = capsys.readouterr()
         assert said.out == outcome
-        assert [line.partition(": failed: ")[0] for line in said.err.splitlines()] == ["line 2", "line 3"]
+        assert [line.partition(": failed: ")[0] for line in said.err.splitlines()] == ["line 4", "line 5"]
     found = data_of(api("alice").get(f"threads?q={quote('id:k-1 meta:zebra-4')}"))["items"]
     record = data_of(api("alice").get(f"threads/{found[0]['thread_id']}"))
     shapes.check_thread(record)

@@ -39,8 +39,10 @@ class Span:
 
 
 def is_trace(value: JsonObject) -> bool:
-    """Whether this is an OTLP document, as collectors and exporters write them, and not a conversation."""
-    return "resourceSpans" in value
+    """Whether this is an OTLP document, as collectors and exporters write them, and not a conversation. A collector
+    writes metrics and log records to the same file; they have no spans.
+    """
+    return not _SIGNALS.isdisjoint(value)
 
 
 def read(document: JsonObject) -> list[Span]:
@@ -48,11 +50,14 @@ def read(document: JsonObject) -> list[Span]:
     if wrong := flaw(document, deepest=MAX_CONVERSATION_DEPTH):
         raise DialectError(dotted(wrong[0]), wrong[1])
     found = []
-    for resource, path in parts(document.get("resourceSpans"), "resourceSpans"):
+    for resource, path in parts(document.get("resourceSpans", []), "resourceSpans"):
         about = _attributes(record(resource.get("resource") or {}, f"{path}.resource"), f"{path}.resource")
         for scope, place in parts(resource.get("scopeSpans") or [], f"{path}.scopeSpans"):
             found += [_span(each, at, about) for each, at in parts(scope.get("spans") or [], f"{place}.spans")]
     return found
+
+
+_SIGNALS = frozenset({"resourceSpans", "resourceMetrics", "resourceLogs"})
 
 
 def _span(span: JsonObject, path: str, about: JsonObject) -> Span:
