@@ -47,6 +47,7 @@ def _let_readers_go() -> None:
     Not with a signal handler, because the server installs its own later. Python writes to the wakeup descriptor
     whichever handler is installed.
     """
+    main = threading.main_thread().ident or 0
     hears, tells = socket.socketpair()
     tells.setblocking(False)
     signal.set_wakeup_fd(tells.detach())
@@ -56,6 +57,8 @@ def _let_readers_go() -> None:
             pass
         logger.info("server.stopping")
         sse.end_all()
+        # Another thread may have taken both of two signals; then the main one, which runs the handlers, sleeps on.
+        signal.pthread_kill(main, signal.SIGTERM)
         while hears.recv(1):  # Python reports a further signal whose descriptor is closed
             pass
 

@@ -25,13 +25,15 @@ from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, Ran
 from feedback.querying import Query, matching, named, parse
 
 EVERYTHING = parse("")
+MOST_NAMES = 20
+"""Most tools, model profiles and labels that are listed where nothing else is asked for."""
 MOST_JOINED = 100_000
 """Most reports that are counted by label and outcome; these change daily, so no tally stores them."""
 _SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
 """A result that took over a second is cached for 30 times as long, at most 300 seconds."""
 
 
-def figures(actor: Actor, query: Query, period: Period, *, limit: int) -> InsightOut:
+def figures(actor: Actor, query: Query, period: Period, *, limit: int = MOST_NAMES) -> InsightOut:
     """Everything that Insight shows, for platform admins; raises like `matching`.
 
     At most `limit` tools, model profiles and labels are listed, those with most reports; the rest is only counted.

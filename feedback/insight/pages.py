@@ -12,7 +12,7 @@ from core import bodies, paging, zones
 from core.templatetags.ui import thousands
 from core.wording import share
 from feedback.insight import plotting, telling
-from feedback.insight.figures import figures
+from feedback.insight.figures import MOST_NAMES, figures
 from feedback.insight.period import ALL, DEFAULT, Period, period_of
 from feedback.insight.plotting import Cell
 from feedback.insight.wire import InsightOut
@@ -21,8 +21,6 @@ from feedback.querying import parse, remarks
 from feedback.screens import Orgs, editing_of, tokens_of
 
 KEYS = ("q", "since", "until", "tz", "limit")
-MOST_NAMES = 20
-"""Most tools, model profiles and labels that are listed unless the address has a limit."""
 PERIODS = {"7d": "7 days", DEFAULT: "30 days", "90d": "90 days", "365d": "A year", ALL: "All"}
 
 
