@@ -35,7 +35,9 @@ def after(served: live.Served) -> Aftermath:
     alice = Caller(served, "alice")
     queued = alice.talk("First.")
     calling = alice.start("Wait for it. " + calls(("wait", {"seconds": 2}), ("echo", {"value": "ä"})))
-    answering, going_on, cancelled = (alice.start(f"{word} {LONG}") for word in ("Slowly.", "Again.", "Never mind."))
+    # Twice as slow as the others: on a busy machine it would be over before all of them have begun.
+    answering = alice.start("Slowly. [[words 120]] [[pace 0.3]]")
+    going_on, cancelled = (alice.start(f"{word} {LONG}") for word in ("Again.", "Never mind."))
     with polling(answering, going_on, calling):
         reader = some_words(alice, answering)
         token = alice.record(answering)["continuation_token"]

@@ -85,7 +85,7 @@ def test_a_label_is_made_described_and_deleted(browser_of: Browser, who: People)
     [
         ("", {"name": "a,b"}, 400, "without a comma"),
         ("", {"name": ""}, 400, "1 to 60 characters"),
-        ("", {"name": "LATE"}, 409, "Label LATE already exists."),
+        ("", {"name": "LATE"}, 409, "Label late already exists."),
         ("", {"name": "x", "description": "x" * 201}, 400, "at most 200"),
         ("", {"name": "a\x00"}, 400, "NUL"),
         ("change/", {"label": "late", "name": "late", "description": "x" * 201}, 400, "at most 200"),
