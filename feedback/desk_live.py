@@ -34,8 +34,8 @@ GONE = sse.Event("gone", "")
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
     `bulks` (their HTML), `list` (HTML of all counts and of the notice about new reports, after any change, the
-    reader's own in another tab included, and new ratings), `own` (when the reader changed a report, perhaps in another
-    tab, in milliseconds; while a bulk runs its progress says so).
+    reader's own in another tab included, new ratings, and a snooze that ends), `own` (when the reader changed a report,
+    perhaps in another tab, in milliseconds; while a bulk runs its progress says so).
 
     Anyone who loses the right gets `gone`, and nothing more.
     """

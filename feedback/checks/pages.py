@@ -45,12 +45,11 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         if request.GET and not request.headers.get("HX-Request"):  # a link of the page with a rejected form
             return pages_desk.to_desk(request, item=feedback_id)
         running.come_by()
+        report = triage.report_for(actor, feedback_id)
         if "mark" in request.GET:
-            states = keeping.of_report(triage.report_for(actor, feedback_id)).values_list("state", flat=True)
-            return render(request, "feedback/checks/_mark.html", {"state": states.first() or "", "of": feedback_id})
-        return render(
-            request, "feedback/checks/_polled.html", screen.of_report(actor, triage.report_for(actor, feedback_id))
-        )
+            state = keeping.of_report(report).values_list("state", flat=True).first() or ""
+            return render(request, "feedback/checks/_mark.html", {"state": state, "of": feedback_id})
+        return render(request, "feedback/checks/_polled.html", screen.of_report(actor, report))
     form = request.POST
     try:
         bodies.check_storable(dict(form.lists()))
