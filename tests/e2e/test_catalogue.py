@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ def test_from_pasting_to_the_version_that_would_break_a_call(visit: Callable[...
     found = re.search(r"```json\n(.+?)```", GUIDE.read_text(), re.DOTALL)
     assert found is not None
     tool = json.loads(found[1])
-    tool["name"] += "_by_hand" if scripts else "_without"
+    # New on a second try, too: what the first one imported is still there.
+    tool["name"] += f"_{secrets.token_hex(3)}"
     visitor = visit("alice", java_script_enabled=scripts)
     visitor.forgive("status of 400")
     page = visitor.page
@@ -47,7 +49,7 @@ def test_from_pasting_to_the_version_that_would_break_a_call(visit: Callable[...
     expect(page.locator("#f0-wrong")).to_contain_text("Does not match")
     page.fill("#f0", "O-12")
     page.click("#try-form [value=check]")
-    expect(page.locator("#try-form")).to_contain_text("Nothing was called.")
+    expect(page.locator("#try-form")).to_contain_text("The arguments are valid.")
     page.click("#try-form [value=call]")
     expect(page.locator("#run")).to_contain_text("success")
     expect(page.locator("#f0")).to_have_value("O-12")
@@ -68,7 +70,7 @@ def test_from_pasting_to_the_version_that_would_break_a_call(visit: Callable[...
 
 def test_from_pasting_to_who_complains(visit: Callable[..., Visit]) -> None:
     """C1, C102, C134, B111: with the mouse alone, but for what is pasted and said, in far less than two minutes."""
-    name = "find_order_played"
+    name = f"find_order_{secrets.token_hex(3)}"
     tool = {
         "name": name,
         "description": "Finds an order.",
