@@ -8,7 +8,7 @@ from typing import Final
 from uuid_utils import uuid7
 
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-_LENGTH: Final = 26
+LENGTH: Final = 26
 _is_key: Final = re.compile(r"[0-9A-Za-z_-]{1,64}").fullmatch
 
 THREAD = "ags_"
@@ -40,7 +40,7 @@ def new_key() -> str:
 
 def moment_of(key: str) -> datetime | None:
     """When a key was made, to the millisecond; None for one of another form."""
-    if len(key) != _LENGTH or not set(key) <= set(_ALPHABET):
+    if len(key) != LENGTH or not set(key) <= set(_ALPHABET):
         return None
     number = reduce(lambda high, letter: high << 5 | _ALPHABET.index(letter), key, 0)
     try:
@@ -51,7 +51,7 @@ def moment_of(key: str) -> datetime | None:
 
 def is_id(text: str, *prefixes: str) -> bool:
     """Whether a text is a whole public id with one of the prefixes, as people paste it, and no word like it."""
-    return len(key_of(text, *prefixes) or "") == _LENGTH
+    return len(key_of(text, *prefixes) or "") == LENGTH
 
 
 def tool_use_id() -> str:

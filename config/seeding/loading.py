@@ -19,6 +19,7 @@ from accounts.models import Org, User
 from accounts.orgs import add_member
 from config.seeding import tables, words
 from config.seeding.tables import Table, moment
+from core import ids
 from feedback import indexing, taxonomy
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
 from threads.indexing import index_texts
@@ -97,7 +98,9 @@ def _person(email: str, org: Org | None = None) -> int:
 
 
 def _key(kind: str, number: int, place: int) -> str:
-    return f"seed{kind}{number}n{place:0>10}"
+    """As long as any other, because only a whole id is recognised where one is pasted."""
+    stem = f"seed{kind}{number}n"
+    return f"{stem}{place:0>{ids.LENGTH - len(stem)}}"
 
 
 def _load(people: _People, number: int, first: int, reports: int, start: datetime, step: timedelta) -> None:

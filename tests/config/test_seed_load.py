@@ -42,6 +42,7 @@ def test_a_full_desk_is_found_by_everything_that_was_loaded(who, api):
     assert found(who, "label:wording") == with_label == Labelled.objects.filter(label__name="wording").count()
     assert Label.objects.count() == 10
     page = data_of(api("admin").get("admin/feedback?limit=1"))["items"][0]
+    assert ids.is_id(page["feedback_id"], ids.FEEDBACK) and found(who, page["feedback_id"]) == 1
     thread = data_of(api("admin").get(f"threads/{page['thread_id']}"))
     assert thread["messages"][page["message_sequence_num"]]["role"] == "assistant"
 

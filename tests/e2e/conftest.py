@@ -50,6 +50,9 @@ def visit(heddle: Heddle, browser: Browser) -> Iterator[Callable[..., Visit]]:
     yield start
     complaints = [complaint for each in visits for complaint in each.complaints()]
     for each in visits:
+        # A handler that is still waiting would otherwise fail the next test, which is told of it.
+        for page in each.context.pages:
+            page.unroute_all(behavior="ignoreErrors")
         each.context.close()
     assert complaints == []
 

@@ -1096,7 +1096,6 @@ def test_keys_find_what_they_were_meant_for_however_slow_the_line(empty: Heddle,
         page.keyboard.press(key)
     shows(page, "Complaint 2")
     assert [each["resolved"] for each in stored(empty, thread_id)] == [False, False, True, False, False, False, False]
-    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_keys_behind_a_link_that_is_followed_wait_for_it(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -1181,7 +1180,6 @@ def test_keys_after_a_field_was_sent_are_not_its_text(empty: Heddle, visit: Call
         page.keyboard.press(key)
     expect(page.locator("#desk-status")).to_contain_text("Claimed “Complaint 1”")
     assert stored(empty, thread_id)[1]["admin_label"] == "w"
-    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_what_is_typed_behind_a_key_that_opens_a_field_is_its_text(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -1205,7 +1203,6 @@ def test_what_is_typed_behind_a_key_that_opens_a_field_is_its_text(empty: Heddle
     page.keyboard.press("Escape")
     page.keyboard.type("adelete")  # this one begins with a field
     expect(page.locator("#duplicate-of")).to_have_value("elete")
-    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_a_note_of_several_words_behind_a_slow_resolution_is_text(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -1219,7 +1216,6 @@ def test_a_note_of_several_words_behind_a_slow_resolution_is_text(empty: Heddle,
     expect(page.locator("#admin-note")).to_have_value("see the note")
     expect(page.locator("#admin-note")).to_be_focused()
     assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False, False, False]
-    page.unroute_all(behavior="ignoreErrors")
 
 
 @pytest.mark.parametrize("wait", [0, 250])
@@ -1253,7 +1249,6 @@ def test_keys_behind_a_slow_answer_are_those_of_the_field_or_menu_they_open(
         page.keyboard.press(key)
     expect(page.locator(".token")).to_have_text(["is:open", "late"])
     assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False, False, False, False]
-    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_enter_waits_with_the_keys_before_it(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -1268,7 +1263,6 @@ def test_enter_waits_with_the_keys_before_it(empty: Heddle, visit: Callable[...,
     page.wait_for_timeout(300)
     made = [(each["admin_label"], each["admin_note"]) for each in stored(empty, thread_id)]
     assert made == [("q", None), ("q", None), (None, "n"), (None, None)]
-    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_the_open_report_stays_while_a_term_is_edited(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -1295,7 +1289,7 @@ def test_a_row_that_cannot_be_fetched_is_told_and_the_desk_stays(empty: Heddle, 
     first_of_the_open(page, "Complaint 3")
     page.keyboard.press("j")
     shows(page, "Complaint 2")
-    page.wait_for_timeout(300)
+    visitor.wait_until_fetched_ahead()
     page.route("**/feedback/?*item=*", lambda line: line.abort())
     for _ in range(3):
         page.keyboard.press("j")

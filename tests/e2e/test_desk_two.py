@@ -432,4 +432,3 @@ def test_the_frame_of_the_page_stays_when_a_bulk_goes_on_while_it_is_stopped(
     expect(page.locator("#desk")).to_be_visible()
     expect(page.locator("header .nav")).to_be_visible()
     expect(page.locator("#said")).not_to_be_empty()
-    page.unroute_all(behavior="ignoreErrors")

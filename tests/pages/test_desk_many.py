@@ -687,6 +687,13 @@ def test_an_open_list_is_told_what_became_of_it(
     assert all("news" not in each for each in heard(resolved))
 
 
+def test_what_is_not_understood_is_offered_neither_as_a_view_nor_as_a_file(browser_of: Browser) -> None:
+    client = browser_of("admin")
+    for line, menus in (("is:open", 1), ("is:bogus", 0)):
+        page = get(client, f"{DESK}?q={line}")
+        assert len(page.id("desk-bar").all("summary", **{"data-key": "V"})) == menus, line
+
+
 def test_a_view_is_replaced_only_by_who_saw_what_is_there(browser_of: Browser, who: People) -> None:
     """By a button that works without scripts, and of another name typed since asks again."""
     client = browser_of("admin")
