@@ -20,13 +20,13 @@ from accounts.pages import current_org, signed_in
 from core.destinations import Destination, fits
 
 _MOST_CHARACTERS, _MOST_WORDS, _MOST_ACTS = 200, 10, 100
-_EVERYWHERE = "? Keyboard shortcuts"
+_EVERYWHERE = "? All keys"
 """What every page can do that runs scripts."""
 _ELSEWHERE = frozenset("*123456789")
 """Keys of views, which are among the places, and of all that match, which is ticked where its number is seen."""
-_ALSO = {"out": "log out logout", "?": "help keys"}
+_ALSO = {"out": "log out logout", "?": "help keyboard shortcuts"}
 """Other words for what every page can do, by key."""
-_ORDER = ("Page", "View", "Label", "Thread", "Report", "Batch", "Agent", "Tool", "Skill", "World", "Search")
+_ORDER = ("Page", "View", "Label", "Thread", "Report", "Check", "Batch", "Agent", "Tool", "Skill", "World", "Search")
 
 
 @dataclass(frozen=True, slots=True)

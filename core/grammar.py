@@ -115,7 +115,7 @@ def spelled(node: Node, *, alone: bool = True) -> str:
         case Text(text=text):
             return text if _is_bare(text) else _quoted(text)
         case Field(name=name, value=value, literal=literal):
-            return f"{name}:{value if _RUN.fullmatch(value) and not literal else _quoted(value)}"
+            return f"{name}:{value if _is_run(value) and not literal else _quoted(value)}"
         case Unknown(text=text) if text in SIGNS or not text.strip("-"):
             return f"({text})"  # without brackets it would act as an operator on its neighbours
         case Unknown(text=text):
@@ -184,7 +184,12 @@ def _whole(text: str, reason: str) -> Unknown:
 
 
 def _is_bare(text: str) -> bool:
-    return bool(_RUN.fullmatch(text)) and text not in SIGNS and not text.startswith("-") and not _FIELD.match(text)
+    return _is_run(text) and text not in SIGNS and not text.startswith("-") and not _FIELD.match(text)
+
+
+def _is_run(text: str) -> bool:
+    """Whether it is read as it stands: no blanks and brackets, no quotes that would be taken for those around."""
+    return bool(_RUN.fullmatch(text)) and not _CURLY.match(text)
 
 
 def _quoted(text: str) -> str:

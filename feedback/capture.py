@@ -88,7 +88,7 @@ def retract(actor: Actor, thread: Thread | Standing, index: int) -> None:
     """
     require(actor, thread, Right.RATE)
     pk = _own_pk(actor, thread, index)
-    # Rows that name the report are added without its lock: webhook attempts, leases.
+    # Rows that name the report are added without its lock, such as leases.
     if not again(partial(_take_back, actor, pk), is_named_elsewhere):
         raise NotFound(_NOT_RATED.format(index=index))  # the same request was sent twice, and the other one was first
 
@@ -123,6 +123,7 @@ def _take_back(actor: Actor, pk: int) -> bool:
         if report is None:
             return False
         inheriting.pass_on(actor, report, [each for each in locked if each.pk != pk])
+        webhooks.hold(report)
         webhooks.announce_retraction(report, actor_id=actor.user_id)
         Retraction.objects.create(key=report.key)
         report.delete()

@@ -58,7 +58,7 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         notes=_notes(parsed, meant, total),
         total=total,
         order=parsed.order.name,
-        other_order=_other_order(parsed),
+        other_order=_other_order(parsed, query.get("item", "")),
     )
 
 
@@ -82,10 +82,10 @@ def _small(parsed: Query) -> list[str]:
     return [each for each in dict.fromkeys(words) if each.upper() in grammar.SIGNS and not each.isupper()]
 
 
-def _other_order(parsed: Query) -> Choice:
-    """The same reports in reverse order."""
+def _other_order(parsed: Query, item: str) -> Choice:
+    """The same reports in reverse order; the open one stays open."""
     other = OLDEST if parsed.order == NEWEST else NEWEST
-    return Choice(f"Show {other.name} first", href({"q": parsed.sorted_by(other).text}))
+    return Choice(f"Show {other.name} first", href({"q": parsed.sorted_by(other).text, "item": item}))
 
 
 def _choice(name: str, query: str, looked_at: str | None, counts: Mapping[str | None, int | None], org: str) -> Choice:

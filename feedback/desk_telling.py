@@ -3,9 +3,11 @@
 from core import forms
 from core.actor import Actor
 from core.templatetags.ui import thousands
+from core.wording import one_line
 from feedback import last_action, undoing
 from feedback.deciding import RENAME, ResolvedAlready
-from feedback.models import Bulk
+from feedback.models import Bulk, UserFeedback
+from feedback.quoting import OPENING_LENGTH
 
 TYPED_AS = {
     "add": "label",
@@ -60,9 +62,11 @@ def of_undo(done: Bulk) -> str:
     return f"{said} Its text is in the field again, not saved." if undone and undone.has_note else said
 
 
-def of_resolved(actor: Actor, problem: ResolvedAlready) -> str:
-    """The message for an admin who resolves a report that is already resolved."""
-    return "You already resolved it." if problem.by == actor.user_id else problem.message.replace("this report", "it")
+def of_resolved(actor: Actor, problem: ResolvedAlready, report: UserFeedback) -> str:
+    """The message for an admin who resolves a report that is already resolved. It stands beside the next one."""
+    said = "You already resolved this report." if problem.by == actor.user_id else problem.message
+    name = last_action.named(one_line(report.notes or "", OPENING_LENGTH), report.thread.title or "")
+    return said.replace("this report", name)
 
 
 def of_stop(stopped: Bulk) -> str:

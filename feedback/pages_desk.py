@@ -188,7 +188,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
             if steps[-1][0].name != "resolve":
                 raise
             report, action = triage.act(actor, feedback_id, *steps[:-1], **seen)
-            notes.info(request, desk_telling.of_resolved(actor, problem))
+            notes.info(request, desk_telling.of_resolved(actor, problem, report))
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
     for words in desk_forms.told_of_left(request.POST, report, action):

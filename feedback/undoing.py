@@ -50,21 +50,25 @@ def only_report(action: str) -> str | None:
 
 
 def require_undoable(actor: Actor, action: str) -> None:
-    """Refuse an action that cannot be undone. Its last change decides, as in the desk's offer.
+    """Refuse an action that cannot be undone. Its last change decides, as in the desk's offer; a bulk that has not
+    ended can be undone before it has changed anything, or it would go on after an undo that was refused.
 
     Raises `NotFound` for an unknown action, `Conflict` if it is too old, already undone, being undone, or itself an
     undo.
     """
     require_admin(actor)
     last = TriageChange.objects.filter(action=action).order_by("-id").first() if action else None
-    if last is None:
+    begun = last or Bulk.objects.filter(key=action, state__in=Bulk.OPEN).first()
+    if begun is None:
         raise NotFound("There is no such action.")
-    if max(last.at, _end_of(action) or last.at) < timezone.now() - WINDOW:
+    if last and max(last.at, _end_of(action) or last.at) < timezone.now() - WINDOW:
         raise Conflict("This action is more than 30 minutes old and can no longer be undone.")
-    if last.verb in FINAL:
-        raise Conflict(FINAL[last.verb])
-    if last.undoes is not None:
+    if begun.verb in FINAL:
+        raise Conflict(FINAL[begun.verb])
+    if begun.undoes is not None:
         raise Conflict("This action is itself an undo. Repeat the original action instead.")
+    if last is None:
+        return
     if Bulk.objects.filter(undoes=action, state__in=Bulk.OPEN).exists():
         raise Conflict("This action is already being undone.")
     if not left_of(action).exists():

@@ -175,7 +175,7 @@ def _head(batch: CheckBatch, row: Mapping[str, Any] | None) -> BatchHeadOut:
         ended_at=batch.ended_at,
         **counts,
         is_over=not counts["waiting"] and not counts["running"],
-        seconds=row.get("all_seconds") or 0.0,
+        seconds=round(row.get("all_seconds") or 0.0, 3),
         input_tokens=row.get("all_input_tokens") or 0,
         output_tokens=row.get("all_output_tokens") or 0,
         cost=None if row.get("unpriced") else float(row.get("all_cost") or Decimal()),

@@ -8,6 +8,7 @@ from feedback.webhooks.events import EVENT_OF_OUTCOME, REOPENED, REPLIED, RESOLV
 from feedback.webhooks.outbox import (
     announce,
     announce_retraction,
+    hold,
     questions_of,
     thread_questions_of,
     wanted,
@@ -23,6 +24,7 @@ __all__ = [
     "UPDATED",
     "announce",
     "announce_retraction",
+    "hold",
     "questions_of",
     "thread_questions_of",
     "wanted",

@@ -96,6 +96,18 @@ def _names(questions: Sequence[Question]) -> frozenset[str]:
     return frozenset(name for query, given in questions for (names,) in query.rows(*given) for name in names)
 
 
+def hold(report: UserFeedback) -> None:
+    """Lock the events of a locked report, and then their deliveries, as those do who settle and send them: otherwise
+    they would add rows to what is being deleted.
+    """
+    events = list(
+        WebhookEvent.objects.select_for_update().filter(report=report).order_by("pk").values_list("pk", flat=True)
+    )
+    if events:
+        deliveries = WebhookDelivery.objects.select_for_update().filter(event__in=events)
+        list(deliveries.order_by("pk").values_list("pk", flat=True))
+
+
 def announce_retraction(report: UserFeedback, *, actor_id: int) -> None:
     """Announce that a report is retracted; call it inside the transaction, before the report is deleted.
 

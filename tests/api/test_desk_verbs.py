@@ -905,6 +905,24 @@ def test_a_bulk_of_as_many_as_are_done_at_once_is_done_when_it_answers(admin, re
     assert (back["state"], back["done_count"]) == ("done", 3)
 
 
+def test_a_bulk_that_has_changed_nothing_yet_is_taken_back_before_it_does(admin, reports, monkeypatch):
+    """Or it would go on after an undo that was refused. What cannot be undone is refused then, too."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    assert queued["state"] == "queued"
+    done = undone(admin, queued["action_id"])
+    assert (done["state"], done["total"]) == ("done", 0)
+    bulk.advance(Bulk.objects.earliest("pk").pk)
+    assert Bulk.objects.earliest("pk").state == "cancelled" and not TriageChange.objects.exists()
+    assert refusal_of(admin.post("admin/feedback/undo", {"action_id": queued["action_id"]}))[0] == 404
+    data_of(admin.post("admin/feedback/bulk", {"verb": "label", "arguments": {"add": ["a"]}, "feedback_ids": reports}))
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    renamed = data_of(admin.request("PATCH", "admin/feedback/labels/a", {"name": "b"}))
+    action = data_of(admin.get(f"admin/feedback/bulk/{renamed['bulk_id']}"))["action_id"]
+    status, _, message = refusal_of(admin.post("admin/feedback/undo", {"action_id": action}))
+    assert (status, message) == (409, "To undo a renaming, rename the label back. A merge cannot be undone.")
+
+
 def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypatch):
     """And is refused while one is under way, and once all was dealt with."""
     done = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))

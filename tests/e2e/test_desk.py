@@ -406,7 +406,7 @@ def test_the_report_that_was_fetched_ahead_is_not_sent_again_after_a_resolve(
         if is_alike:
             expect(page.locator("#similar")).to_contain_text("resolved")
             expect(page.locator("#originals label")).to_contain_text("resolved")
-            expect(page.locator("#similar button")).to_have_text("Duplicate of this")
+            expect(page.locator("#similar button")).to_have_text("Use as original")
 
 
 def test_a_report_that_was_fetched_ahead_gets_what_is_like_it_whatever_it_showed_before(
@@ -460,7 +460,7 @@ def test_what_is_alike_is_settled_together_by_mouse(empty: Heddle, visit: Callab
     page = visit("admin").page
     for words, button, status in (
         ("The total forgets a voucher", "Resolve 3 together", "Resolved 3 reports"),
-        ("The parcel left without stamps", "2 duplicates of this", "Marked 2 reports as duplicate"),
+        ("The parcel left without stamps", "Mark 2 as duplicates of this", "Marked 2 reports as duplicate"),
     ):
         complaints(empty, 3, words)
         first_of_the_open(page, f"{words} 2")
@@ -831,7 +831,7 @@ def test_a_second_e_never_reopens_what_a_colleague_resolved(empty: Heddle, visit
     theirs.keyboard.press("e")
     shows(theirs, "Complaint 1")
     mine.keyboard.press("e")
-    expect(mine.locator("#said")).to_contain_text("Bea already resolved it.")
+    expect(mine.locator("#said")).to_contain_text("Bea already resolved “Complaint 2”.")
     shows(mine, "Complaint 1")
     mine.keyboard.press("e")
     expect(mine.locator("#said")).to_contain_text("Resolved “Complaint 1”")
@@ -1314,7 +1314,7 @@ def test_e_goes_on_from_what_is_resolved(empty: Heddle, visit: Callable[..., Vis
     shows(page, "Complaint 2")
     page.keyboard.press("e")
     shows(page, "Complaint 1")
-    expect(page.locator("#desk-status")).to_contain_text("You already resolved it.")
+    expect(page.locator("#desk-status")).to_contain_text("You already resolved “Complaint 2”.")
 
 
 def test_the_original_is_found_by_words_and_chosen_by_keys(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -1353,7 +1353,7 @@ def test_a_similar_report_is_named_the_original_by_its_button(empty: Heddle, vis
     page = visit("admin").page
     first_of_the_open(page, "Gasbag 1")
     page.hover("#similar li")
-    page.click("#similar button:has-text('Duplicate of this')")
+    page.click("#similar button:has-text('Use as original')")
     expect(page.locator("#said")).to_contain_text("Marked “Gasbag 1” as duplicate of “Gasbag 0”")
     assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False]
 

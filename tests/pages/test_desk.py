@@ -781,7 +781,7 @@ def test_what_is_alike_is_resolved_together_and_taken_back_as_one(browser_of: Br
     form = page.id("together")
     assert [each.words for each in page.all("button", form="together")] == [
         "Resolve 3 together",
-        "2 duplicates of this",
+        "Mark 2 as duplicates of this",
     ]
     sent = {"here": DESK, "verb": "resolve", "feedback_ids": [each["value"] for each in form.all(name="feedback_ids")]}
     assert client.post(f"{DESK}bulk/", sent).status_code == 302

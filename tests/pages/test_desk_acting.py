@@ -258,7 +258,7 @@ def test_an_outcome_that_is_not_in_the_menu_is_shown_and_has_to_be_changed(brows
     do(who.admin, report, "resolve")
     Triage.objects.filter(pk=report.pk).update(outcome="duplicate")
     chosen = opened(client, report).id("triage").one("select", data_key="u").all("option")[0]
-    assert (chosen.words, chosen["value"]) == ("duplicate", "")
+    assert (chosen.words, chosen["value"]) == ("Duplicate", "")
     page = dom(press(client, opened(client, report), "outcome", outcome=""), 400)
     assert page.id("triage").one(class_="wrong").words == "Choose an outcome first."
 
@@ -555,7 +555,7 @@ def test_resolving_what_somebody_else_resolved_says_so_and_goes_on(browser_of: B
     do(bea, before, "resolve", outcome="fixed")
     changes = TriageChange.objects.count()
     page = then(client, press(client, page, "resolve"))
-    assert told(page) == ["Bea already resolved it."]
+    assert told(page) == ["Bea already resolved “report 1”."]
     assert page.id("desk-report").one(class_="words").words == "report 0"
     assert page.none("button", data_key="z") and TriageChange.objects.count() == changes
     assert opened(client, before).id("triage").one("button", value="reopen")["data-key"] == "E"
@@ -566,12 +566,12 @@ def test_what_was_typed_is_kept_where_somebody_else_resolved_it(browser_of: Brow
     page = opened(client, report)
     do(bea, report, "resolve", outcome="fixed")
     page = then(client, press(client, page, "resolve", admin_note="Mine"))
-    assert told(page)[0] == "Bea already resolved it." and stored(report).admin_note == "Mine"
+    assert told(page)[0] == "Bea already resolved “report 0”." and stored(report).admin_note == "Mine"
     assert (stored(report).resolved_by, Triage.objects.get().outcome) == (bea.user, "fixed")
     do(who.admin, report, "reopen")
     page = opened(client, report)
     do(who.admin, report, "resolve")
-    assert told(then(client, press(client, page, "resolve")))[0] == "You already resolved it."
+    assert told(then(client, press(client, page, "resolve")))[0] == "You already resolved “report 0”."
     page = opened(client, report)
     assert dom(press(client, page, "duplicate", duplicate_of="fb_x"), 409).one(class_="wrong")
 

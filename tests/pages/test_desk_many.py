@@ -651,7 +651,7 @@ def test_only_what_is_alike_is_resolved_together_and_any_can_be_named_as_the_sam
     page = opened(client, made[2])
     row = next(row for row in page.one("ul", class_="near").all("li") if row.one("a").words == said[0])
     button = row.one("button")
-    assert (button["form"], button.words) == ("triage", "Duplicate of this")
+    assert (button["form"], button.words) == ("triage", "Use as original")
     assert submit(client, page.id("triage"), verb=button["value"]).status_code == 302
     assert Triage.objects.get(pk=made[2].pk).duplicate_of == made[0]
 

@@ -169,7 +169,7 @@ def test_what_is_alike_becomes_a_duplicate_of_the_open_report_together(browser_o
         make.rating(who.bob, make.thread(who.bob), notes=f"Number {place}", sentiment="positive")
     page = opened(client, made[1])
     button = next(each for each in page.id("similar").all("button") if "duplicates of this" in each.words)
-    assert (button.words, button["form"]) == ("2 duplicates of this", "together")
+    assert (button.words, button["form"]) == ("Mark 2 as duplicates of this", "together")
     then(client, submit(client, page.id("together"), verb=button["value"]))
     assert [stored(each).resolved for each in made] == [True, False, True]
     assert Triage.objects.filter(duplicate_of=made[1]).count() == 2

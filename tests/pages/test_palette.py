@@ -8,7 +8,9 @@ from django.test import Client
 
 from accounts.orgs import add_member
 from catalogue.models import Tool
-from feedback import labelling
+from feedback import capture, labelling
+from feedback.checks import keeping
+from feedback.checks.wire import CheckIn
 from feedback.models import SavedView
 from tests import make
 from tests.conftest import Api, data_of
@@ -174,6 +176,20 @@ def test_a_name_that_is_not_plain_leads_to_its_tool(browser_of: Browser, api: Ca
     assert leads(browser_of("alice"), "a/b?", "gate__a/b?c#d-") == "/catalogue/tools/gate__a%2Fb%3Fc%23d-/"
 
 
+def test_a_check_leads_to_its_report_and_without_one_to_the_answer(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice)
+    made = make.rating(who.alice, thread)
+    keeping.keep(who.admin.actor, made.feedback_id, CheckIn(title="Nobody to a closed station"))
+    admin = browser_of("admin")
+    report = f"/feedback/?q=has%3Acheck&item={made.feedback_id}&pane=report#check"
+    assert leads(admin, "closed nobody", "Nobody to a closed station") == report
+    assert found(browser_of("alice"), "closed nobody") == [
+        (f"Search {kind} for “closed nobody”", "Search") for kind in ("threads", "tools")
+    ]
+    capture.retract(who.alice.actor, thread, 1)
+    assert leads(admin, "closed nobody", "Nobody to a closed station") == f"/threads/{thread.thread_id}/?at=1#m1"
+
+
 def test_it_asks_as_much_of_many_as_of_few(browser_of: Browser, who: People, api: Callable[..., Api]) -> None:
     add_member(who.acme, who.admin.user)
 
@@ -185,6 +201,8 @@ def test_it_asks_as_much_of_many_as_of_few(browser_of: Browser, who: People, api
             tool = {**TOOL, "tool": {"name": f"same_{number}"}}
             data_of(api("alice").post("/v1/catalogue/tools/import", tool))
             data_of(api("alice").post("/v1/skills/create", SKILL | {"name": f"same-{number}"}))
+            rated = make.rating(who.alice, make.thread(who.alice))
+            keeping.keep(who.admin.actor, rated.feedback_id, CheckIn(title=f"same {number}"))
 
     fill(0)
     for name in ("admin", "alice"):
@@ -234,7 +252,7 @@ def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -
         ("F", "Rerun", "⇧F"),
         ("r", "Next rating", "r"),
         ("m", "Admin note", "m"),
-        ("?", "Keyboard shortcuts", "?"),
+        ("?", "All keys", "?"),
     ]
     assert [key for key, *_ in acts("note adm")] == ["m"]
     assert [key for key, *_ in acts("help")] == ["?"]

@@ -41,6 +41,8 @@ pieces = st.sampled_from(
         "\\",
         "*",
         "é",
+        "„",
+        "“",
         "\0",
     ]
 )
@@ -74,6 +76,7 @@ trees = st.recursive(
 @example(line='--"')
 @example(line="a (-) -(NOT)")
 @example(line="-(--lable:x) -(-(-lable:x))")
+@example(line='label:"„Eilt“" "“a”b" tool:„a')
 @given(line=lines)
 def test_every_text_has_a_tree_and_its_spelling_leads_back_to_it(line):
     query = querying.parse(line)
