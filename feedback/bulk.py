@@ -27,7 +27,7 @@ from core.grammar import spelled
 from core.prepared import Prepared, PreparedRow
 from core.wire import Exact
 from feedback import digesting, following, projecting, renaming, triage, undoing
-from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, verb_named
+from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, require_possible, verb_named
 from feedback.models import Bulk, BulkFailure, Retraction, TriageChange, UserFeedback
 from feedback.querying import Query, matching, named, parse, understood
 from feedback.wire_desk import MOST_TICKED
@@ -48,18 +48,19 @@ def act_on_all(
 
     Up to 200 are done in one transaction when this returns; more are queued for a worker, and the row shows the
     progress. Reports that arrive later are not included, and the original of duplicates is left out. Raises
-    `InvalidRequest` for neither or both, or for an invalid query.
+    `InvalidRequest` for neither or both, for an invalid query, and for arguments that fit no report.
     """
     require_admin(actor)
     if (feedback_ids is None) is (query is None):
         raise InvalidRequest("feedback_ids: give either feedback_ids or a query")
     if verb is UPDATE:
         raise InvalidRequest("verb: is not an action of the desk")
+    require_possible(actor, body)
     bulk = Bulk(verb=verb.name, arguments=body.model_dump(mode="json", exclude_unset=True), created_by_id=actor.user_id)
     if feedback_ids is not None:
         if len(feedback_ids) > MOST_TICKED:
             raise InvalidRequest(f"feedback_ids: must be at most {MOST_TICKED}; use a query for more")
-        ticked = {ids.key_of(feedback_id, ids.FEEDBACK) or feedback_id for feedback_id in feedback_ids}
+        ticked = {_key(place, feedback_id) for place, feedback_id in enumerate(feedback_ids)}
         ticked -= _originals(bulk)
         known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
         bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
@@ -196,6 +197,13 @@ def sweep(*, orphans: bool = False) -> None:
     )
     for pk in Bulk.objects.filter(stuck).values_list("pk", flat=True):
         jobs.enqueue(TASK, pk)
+
+
+def _key(place: int, feedback_id: str) -> str:
+    key = ids.key_of(feedback_id, ids.FEEDBACK)
+    if key is None:
+        raise InvalidRequest.of(f"feedback_ids.{place}", f"{feedback_id[:80]} is no report id")
+    return key
 
 
 def _of_query(actor: Actor, bulk: Bulk, query: str) -> Bulk:

@@ -14,12 +14,12 @@ from django.utils import timezone
 from accounts.models import User
 from core import ids
 from core.actor import Actor
-from core.errors import Conflict, InvalidRequest, NotFound
+from core.errors import Conflict, InvalidRequest
 from core.visible import is_visible
 from core.wire import Exact, Nothing
 from feedback import following, label_text
 from feedback.label_text import LABELS_LENGTH
-from feedback.models import Reply, Triage, UserFeedback
+from feedback.models import Reply, Retraction, Triage, UserFeedback
 from feedback.projecting import is_told
 from feedback.taxonomy import Outcome
 from feedback.wire import TriageIn
@@ -171,9 +171,7 @@ def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
     Its own duplicates follow. All reports that it names are locked before (`following.hold`).
     """
     _require_open(subject)
-    of = named_by(body)
-    if of is None:
-        raise NotFound.of("report", body.duplicate_of[:80])
+    of = _original(body)
     root = following.root_of(of.pk)
     if of.pk == subject.report.pk:
         raise InvalidRequest("duplicate_of: a report cannot be a duplicate of itself")
@@ -187,6 +185,14 @@ def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
 def named_by(body: DuplicateIn) -> UserFeedback | None:
     """The report named as the original, None if there is none with that id."""
     return UserFeedback.objects.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").first()
+
+
+def _original(body: DuplicateIn) -> UserFeedback:
+    if of := named_by(body):
+        return of
+    if Retraction.objects.filter(key=ids.key_of(body.duplicate_of, ids.FEEDBACK) or "").exists():
+        raise InvalidRequest("duplicate_of: its submitter retracted that report")
+    raise InvalidRequest(f"duplicate_of: there is no report {body.duplicate_of[:80]}")
 
 
 def snooze(actor: Actor, subject: Subject, body: SnoozeIn) -> Decision:
@@ -216,6 +222,17 @@ def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:
     if body.public_status == Reply.Status.RECEIVED:
         words = None
     return {"public_status": body.public_status.value, "public_reply": words}
+
+
+def require_possible(actor: Actor, body: Exact) -> None:
+    """Refuse arguments that fit no report, as the verb would, before it is tried on many."""
+    match body:
+        case OwnIn(owner=str(owner)) if owner:
+            _admin(actor, owner)
+        case SnoozeIn(until=datetime() as until):
+            require_ahead(until)
+        case DuplicateIn():
+            _original(body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.wording import isolated
+from feedback.deciding import RENAME
 from feedback.label_text import labels_of, plain
-from feedback.models import Label, Labelled, UserFeedback
+from feedback.models import Bulk, Label, Labelled, UserFeedback
 from feedback.presenting import many_reports
 
 MOST = 500
@@ -106,13 +107,24 @@ def new_name(name: str) -> str:
 
 @anew
 def drop(actor: Actor, name: str) -> None:
-    """Delete a label that is on no report; otherwise raises `Conflict`, because the wire's text would still name it."""
+    """Delete a label that is on no report; otherwise raises `Conflict`, because the wire's text would still name it.
+    So it does for one that is being renamed.
+    """
     require_admin(actor)
     with transaction.atomic():
         found = named(name, lock=True)  # locked, or a report labelled at this moment would lose it
         if count := carried(found):
             raise Conflict(f"Label {isolated(found.name)} is on {many_reports(count)}. Remove it from them first.")
+        require_at_rest(found.folded)
         found.delete()
+
+
+def require_at_rest(*folded: str) -> None:
+    """Refuse if one of these labels is being renamed, or filled by that: reports could be left half renamed."""
+    for arguments in Bulk.objects.filter(verb=RENAME.name, state__in=Bulk.OPEN).values_list("arguments", flat=True):
+        for each in (arguments["label"], arguments["to"]):
+            if each.casefold() in folded:
+                raise Conflict(f"Label {isolated(each)} is already being renamed; the desk shows the progress.")
 
 
 def forget_unused(name: str) -> bool:

@@ -76,7 +76,7 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     wanted = new or label.name
     into = held.get(wanted.casefold())
     if wanted != label.name:
-        _require_at_rest(label.folded, wanted.casefold())
+        labelling.require_at_rest(label.folded, wanted.casefold())
     if into and into != label and not merge:
         raise IsThere(label, into)
     said = label.description if description is None else labelling.clean_description(description)
@@ -155,11 +155,3 @@ def _renamed(field: Field, body: RenameIn) -> Field:
     is_it = field.name == "label" and field.value.strip().casefold() == body.label.casefold()
     is_sign = not field.literal and named("label", field.value).literal
     return named("label", body.to) if is_it and not is_sign else field
-
-
-def _require_at_rest(*folded: str) -> None:
-    """Refuse if one of these labels is being renamed: overlapping renamings could leave reports half renamed."""
-    for arguments in Bulk.objects.filter(verb=RENAME.name, state__in=Bulk.OPEN).values_list("arguments", flat=True):
-        for each in (arguments["label"], arguments["to"]):
-            if each.casefold() in folded:
-                raise Conflict(f"Label {isolated(each)} is already being renamed; the desk shows the progress.")

@@ -5,6 +5,7 @@ import threading
 from dataclasses import replace
 from datetime import timedelta
 from time import sleep
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -555,7 +556,8 @@ def test_a_duplicate_is_resolved_as_what_it_repeats_and_chains_end_at_the_first(
     assert act(reports[2], "duplicate", duplicate_of=reports[1])["report"]["duplicate_of"] == reports[0]
     assert refused(reports[0], "duplicate", duplicate_of=reports[0])[0] == 400
     assert refused(reports[0], "duplicate", duplicate_of=reports[2])[0] == 400
-    assert refused(reports[0], "duplicate", duplicate_of="fb_nothing")[0] == 404
+    unknown = refused(reports[0], "duplicate", duplicate_of="fb_nothing")
+    assert unknown[::2] == (400, "duplicate_of: there is no report fb_nothing")
     foreign = make.rating(who.eve, make.thread(who.eve)).feedback_id
     assert refused(reports[0], "duplicate", duplicate_of=foreign)[0] == 400
 
@@ -903,6 +905,59 @@ def test_a_bulk_of_as_many_as_are_done_at_once_is_done_when_it_answers(admin, re
     assert (outcome["state"], outcome["done_count"]) == ("done", 3)
     back = undone(admin, outcome["action_id"])
     assert (back["state"], back["done_count"]) == ("done", 3)
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "message"),
+    [
+        ("own", {"owner": "typo@heddle.test"}, "owner: typo@heddle.test is not an admin"),
+        ("snooze", {"until": "2020-01-01T00:00:00Z"}, "until: must be in the future and within a year"),
+        ("duplicate", {"duplicate_of": "fb_zz"}, "duplicate_of: there is no report fb_zz"),
+    ],
+)
+def test_what_fits_no_report_is_refused_for_all_at_once(admin, reports, verb, arguments, message):
+    for chosen in ({"query": "is:open"}, {"feedback_ids": reports}):
+        refusal = refusal_of(admin.post("admin/feedback/bulk", {"verb": verb, "arguments": arguments, **chosen}))
+        assert refusal[::2] == (400, message)
+    assert not Bulk.objects.exists()
+
+
+@pytest.mark.parametrize("wrong", ["FB_ABC", "ags_01m8kkga5sew0r5zxtm417ctbb", "fb_" + "x" * 100])
+def test_what_is_no_report_id_is_refused_by_its_place(admin, reports, wrong):
+    status, _, message = refusal_of(
+        admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": [reports[0], wrong]})
+    )
+    assert (status, message) == (400, f"feedback_ids.1: {wrong[:80]} is no report id")
+    assert not TriageChange.objects.exists()
+
+
+def test_a_label_in_typographic_quotes_is_another_one_than_without(admin, reports):
+    """In a bulk and a view as in the list: what is stored of a query is read as it was meant."""
+    for report, name in zip(reports, ("„Eilt“", "Eilt"), strict=False):
+        body = {"verb": "label", "arguments": {"add": [name]}}
+        data_of(admin.post(f"admin/feedback/{report}/actions", body))
+    line = 'label:"„Eilt“"'
+    body = {"verb": "note", "arguments": {"admin_note": "Hers"}, "query": line}
+    assert data_of(admin.post("admin/feedback/bulk", body))["done_count"] == 1
+    saved = data_of(admin.post("admin/feedback/views", {"name": "Express", "query": line}))["query"]
+    for query in (line, saved, "has:note"):
+        found = data_of(admin.get(f"admin/feedback?{urlencode({'q': query})}"))["items"]
+        assert [each["feedback_id"] for each in found] == [reports[0]], query
+
+
+def test_a_label_that_a_renaming_fills_is_not_deleted(admin, reports, monkeypatch):
+    """It would come back with the next report, without its description."""
+    data_of(admin.post("admin/feedback/labels", {"name": "money", "description": "The money."}))
+    data_of(
+        admin.post("admin/feedback/bulk", {"verb": "label", "arguments": {"add": ["money"]}, "feedback_ids": reports})
+    )
+    monkeypatch.setattr(bulk, "AT_ONCE", 0)
+    data_of(admin.request("PATCH", "admin/feedback/labels/money", {"name": "cash"}))
+    status, _, message = refusal_of(admin.request("DELETE", "admin/feedback/labels/cash"))
+    assert (status, message) == (409, "Label cash is already being renamed; the desk shows the progress.")
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    label = Label.objects.get()
+    assert (label.name, label.description, label.labelled.count()) == ("cash", "The money.", len(reports))
 
 
 def test_a_bulk_that_has_changed_nothing_yet_is_taken_back_before_it_does(admin, reports, monkeypatch):
