@@ -38,6 +38,8 @@ django_settings.CACHES["default"]["KEY_PREFIX"] += os.environ.get("PYTEST_XDIST_
 HOLDING_STREAMS = ("pages/test_live.py", "pages/test_live_shared.py")
 """A stream gives its connection back while it waits, which a test inside one transaction cannot: on PostgreSQL the
 streams are proven against a live server, in tests/sdk/test_streams.py."""
+BEGUN_WITH = frozenset({"after", "places"})
+"""Fixtures of a module that hold what a server did."""
 SERVERS = ("chaos", "full", "embedded", "e2e/test_axe.py", "e2e")
 """What live tests share, in the order in which it is begun: what cannot be divided first, so that many short tests are
 left for whichever worker has nothing else to do. A chaos run takes both cores, and a browser beside it waits longer
@@ -59,6 +61,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             item.add_marker(pytest.mark.flaky(reruns=1))
     yield
     items.sort(key=_turn)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What failed is tried again on a server with nothing in it: names that it used are free, and nothing that it began
+    goes on. Not where a whole module begins with what its server did: that would be gone.
+    """
+    if getattr(item, "execution_count", 1) > 1 and not BEGUN_WITH.intersection(getattr(item, "fixturenames", ())):
+        live.begin_anew()
 
 
 def pytest_collection_finish() -> None:

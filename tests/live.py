@@ -11,8 +11,9 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,14 +48,14 @@ def need_services() -> None:
         missing("Redis")
 
 
-@dataclass
+@dataclass(eq=False)
 class Served:
     """A running Heddle: its address, its people, and its processes, which a test may kill and start again."""
 
     way: str
-    url: str
-    port: int
-    env: dict[str, str]
+    url: str = ""
+    port: int = 0
+    env: dict[str, str] = field(default_factory=dict)
     who: dict[str, Any] = field(default_factory=dict)
     """`org_id`, `orgs`, `tokens`, `passwords` and `emails`, each but the first by name."""
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -112,11 +113,49 @@ class Served:
 @contextlib.contextmanager
 def serving(way: str, folder: Path, *, demo: bool = False, **settings: str) -> Iterator[Served]:
     """Start everything, with the people of the tests or with the demo, and stop everything afterwards."""
-    port = free_port()
+    server, stack, tries = Served(way), contextlib.ExitStack(), count()
+
+    def begin() -> None:
+        stack.close()
+        own = folder / str(next(tries))
+        own.mkdir()
+        server.port = free_port()
+        server.url = f"http://127.0.0.1:{server.port}"
+        server.env = _environment(own, server.url)
+        if way == "full":
+            services, server.broker = stack.enter_context(_own_services(server.port))
+            server.env |= services
+        server.env |= settings
+        server.log = own / "log"
+        stack.callback(_stop_all, server)
+        server.start_server()
+        server.start_worker()
+        server.start_beat()
+        server.who = _demo(server) if demo else _people(server)
+
+    with stack:
+        begin()
+        _RUNNING.append(begin)
+        try:
+            yield server
+        finally:
+            _RUNNING.remove(begin)
+
+
+_RUNNING: list[Callable[[], None]] = []
+
+
+def begin_anew() -> None:
+    """Everything that is running becomes a new Heddle with nothing in it, for those who hold it, too."""
+    for begin in _RUNNING:
+        begin()
+
+
+def _environment(folder: Path, url: str) -> dict[str, str]:
     env = {key: value for key, value in os.environ.items() if not key.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
     env |= {
         "HEDDLE_DATA_DIR": str(folder),
-        "HEDDLE_PUBLIC_URL": f"http://127.0.0.1:{port}",
+        "HEDDLE_PUBLIC_URL": url,
         "HEDDLE_LOG_FORMAT": "text",
         "HEDDLE_LEASE_SECONDS": "2",
         "HEDDLE_HEARTBEAT_SECONDS": "0.5",
@@ -128,20 +167,8 @@ def serving(way: str, folder: Path, *, demo: bool = False, **settings: str) -> I
     }
     if env.pop("PYTHONDONTWRITEBYTECODE", ""):
         # Or each of the many processes would compile everything it imports.
-        env["PYTHONPYCACHEPREFIX"] = str(folder.parent / "bytecode")
-    with contextlib.ExitStack() as stack:
-        broker = None
-        if way == "full":
-            own, broker = stack.enter_context(_own_services(port))
-            env |= own
-        env |= settings
-        server = Served(way, f"http://127.0.0.1:{port}", port, env, broker=broker, log=folder / "log")
-        stack.callback(_stop_all, server)
-        server.start_server()
-        server.start_worker()
-        server.start_beat()
-        server.who = _demo(server) if demo else _people(server)
-        yield server
+        env["PYTHONPYCACHEPREFIX"] = str(folder.parent.parent / "bytecode")
+    return env
 
 
 def _demo(server: Served) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from itertools import islice
 
 from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.functions import Cast
@@ -95,10 +96,14 @@ def _phrase(leaf: Leaf) -> tuple[str, ...] | None:
     return None
 
 
+_ADVISED = 6
+
+
 def advice(actor: Actor, line: str) -> list[Problem]:
     """For a query that found nothing: its tools that recent threads did not use, each with one that they did, and its
-    words that are only in the metadata of threads."""
-    leaves = _sought(_checked(line))
+    words that are only in the metadata of recent threads. Of a long query the first terms: each is asked for by itself.
+    """
+    leaves = islice(_sought(_checked(line)), _ADVISED)
     return [found for leaf in leaves if (found := _unused(actor, leaf, line) or _elsewhere(actor, leaf, line))]
 
 
@@ -117,7 +122,9 @@ def _elsewhere(actor: Actor, leaf: Leaf, line: str) -> Problem | None:
     if not isinstance(leaf, Text):
         return None
     text = leaf.text.rstrip("*")
-    is_there = Thread.objects.visible_to(actor).filter(_meta(text, Asking(actor, timezone.now(), UTC))).exists()
+    # Metadata has no index, and nobody waits for what was merely not found to be looked for in everything.
+    recent = searching.newest(actor)
+    is_there = Thread.objects.filter(_meta(text, Asking(actor, timezone.now(), UTC)), pk__in=recent).exists()
     return _problem(leaf, line, _IN_METADATA, grammar.spelled(Field("meta", text))) if is_there else None
 
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from django.db import OperationalError
-from django.db.models import Min, OuterRef, Q, Subquery
+from django.db.models import Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThan
 
@@ -62,10 +63,14 @@ def used(tool_name: str, *, failed: bool = False) -> Q:
     return related.having(rows.filter(failed=True) if failed else rows, by="thread")
 
 
+def newest(actor: Actor) -> QuerySet[Thread, Any]:
+    """Row ids of the newest threads that the actor may see, as a subquery."""
+    return Thread.objects.visible_to(actor).order_by("-created", "-id").values("pk")[:_NEWEST]
+
+
 def tool_names(actor: Actor, *, failed: bool = False) -> list[str]:
     """The tools of the newest threads that the actor may see; with `failed`, those that returned an error."""
-    newest = Thread.objects.visible_to(actor).order_by("-created", "-id").values("pk")[:_NEWEST]
-    rows = UsedTool.objects.filter(thread__in=newest)
+    rows = UsedTool.objects.filter(thread__in=newest(actor))
     if failed:
         rows = rows.filter(failed=True)
     return list(rows.values_list("tool_name", flat=True).distinct().order_by("tool_name")[:_NAMES])

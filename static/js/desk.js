@@ -242,7 +242,7 @@ const NEWS = {
 		const deeds = JSON.parse(data);
 		for (const id in deeds) drop(id), part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
 		lead();
-		if (deeds[shown]) note("changed", deeds[shown]), say(words("#changed"));
+		if (deeds[shown]) note("changed", deeds[shown]), say(words("[role=alert], #changed"));
 	},
 	bulks: (data) => (bulks = parsed(data).firstChild, progress()),
 	list: (html) => put(html, 1),

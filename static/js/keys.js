@@ -1,7 +1,7 @@
 import { active, all, enter, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
-let went = 0, chord;
+let went = 0, chord, leapt;
 
 on("keydown", (event) => event.isComposing || event.defaultPrevented || isUsed(event) && event.preventDefault());
 
@@ -202,8 +202,6 @@ function move(by) {
 	if (next) arrive(next);
 	return next;
 }
-
-let leapt;
 
 function leap(kind) {
 	const found = all(`#talk :is(${kind})`);

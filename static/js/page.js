@@ -47,7 +47,7 @@ on("click", ({ target }) => {
 	setTimeout(() => delete button.dataset.done, 1e3);
 });
 
-document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone}; path=/; max-age=31536000; samesite=lax`;
+document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone};path=/;max-age=31536000;samesite=lax`;
 
 setInterval(() => {
 	for (const time of all("time")) {

@@ -62,7 +62,7 @@ def test_what_calls_of_a_tool_took_is_read_on_a_small_phone(heddle: Heddle, visi
         .first.locator("td")
         .evaluate_all("cells => cells.map((cell) => getComputedStyle(cell, '::before').content)")
     )
-    assert named == [f'"{each} "' for each in ("calls", "errors", "rate", "p50", "p95", "p99")]
+    assert named == [f'"{each} "' for each in ("calls", "errors", "failed", "p50", "p95", "p99")]
 
 
 def test_an_answer_and_its_code_are_taken_along_by_a_click(heddle: Heddle, visit: Callable[..., Visit]) -> None:

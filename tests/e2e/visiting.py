@@ -18,7 +18,7 @@ class Heddle:
 
     def __init__(self, server: live.Served) -> None:
         self.server = server
-        self.states: dict[str, Any] = {}
+        self.states: dict[tuple[str, str | None], Any] = {}
         """Signed-in sessions, so that only the tests of the door go through it."""
 
     @property
@@ -90,10 +90,11 @@ class Visit:
         self.forgiven: list[str] = []
         self._said: list[str] = []
         self._ahead: set[Request] = set()
-        if name and name not in heddle.states:
-            heddle.states[name] = self._through_the_door(browser, name)
+        known = (heddle.url, name)
+        if name and known not in heddle.states:
+            heddle.states[known] = self._through_the_door(browser, name)
         self.context = browser.new_context(
-            base_url=heddle.url, storage_state=heddle.states[name] if name else None, **options
+            base_url=heddle.url, storage_state=heddle.states[known] if name else None, **options
         )
         self.context.set_default_timeout(8_000)
         self.page = self.tab()

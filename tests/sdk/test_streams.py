@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import psycopg
 import pytest
@@ -18,9 +19,14 @@ pytestmark = pytest.mark.live
 Person = Callable[[str], Browser]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def browser(served: live.Served) -> Person:
     """`browser("alice")` is a browser in which she is signed in, and has been: a slow hash takes its time."""
+    return _signed_in(served.url, served)
+
+
+@lru_cache
+def _signed_in(_: str, served: live.Served) -> Person:
     return {name: Browser(served, name) for name in ("alice", "bob")}.__getitem__
 
 
