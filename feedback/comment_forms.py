@@ -1,14 +1,16 @@
 """What the buttons for comments do: those of the report's form, and those of one's own comment."""
 
+from django.db import transaction
 from django.http import QueryDict
 from django.utils.text import get_text_list
 
 from accounts.models import User
 from core import bodies
 from core.actor import Actor
+from core.db import anew
 from core.errors import InvalidRequest
 from core.wording import isolated
-from feedback import commenting
+from feedback import commenting, desk_forms, triage
 from feedback.models import Comment
 from feedback.wire_desk import CommentIn, CommentPatch, SeenIn
 
@@ -16,8 +18,19 @@ OF_THE_REPORT = frozenset({"comment", "acknowledge"})
 """Verbs of the report's form that are no triage."""
 
 
+@anew
 def apply_to_report(actor: Actor, feedback_id: str, form: QueryDict) -> str:
-    """Comment, or acknowledge what waits for the actor; returns what to say of it."""
+    """Comment, or acknowledge what waits for the actor; returns what to say of it. As with any button of the report, a
+    typed note is saved: both, or neither.
+    """
+    if not desk_forms.has_typed_note(form):
+        return _apply(actor, feedback_id, form)
+    with triage.named_reports_stay(), transaction.atomic():
+        triage.act(actor, feedback_id, desk_forms.note_step(form), **desk_forms.seen(form))
+        return f"{_apply(actor, feedback_id, form)} The note was saved, too."
+
+
+def _apply(actor: Actor, feedback_id: str, form: QueryDict) -> str:
     seen = form.get("comments_seen")
     if form.get("verb") == "acknowledge":
         commenting.acknowledge(actor, feedback_id, SeenIn(seen=seen))

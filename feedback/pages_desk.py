@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django.conf import settings
 from django.contrib import messages as notes
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -211,16 +210,11 @@ def _require_one_meant(request: HttpRequest) -> None:
 
 
 def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpResponseBase:
-    """Comment on a report, or acknowledge its comments. As with any button, a typed note is saved: both, or neither."""
+    """Comment on a report, or acknowledge its comments."""
     form = request.POST
     try:
         bodies.check_storable(form.dict())
-        if desk_forms.has_typed_note(form):
-            with triage.named_reports_stay(), transaction.atomic():
-                triage.act(actor, feedback_id, desk_forms.note_step(form), **desk_forms.seen(form))
-                said = comment_forms.apply_to_report(actor, feedback_id, form) + " The note was saved, too."
-        else:
-            said = comment_forms.apply_to_report(actor, feedback_id, form)
+        said = comment_forms.apply_to_report(actor, feedback_id, form)
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
     notes.success(request, said)

@@ -262,3 +262,11 @@ def split_outside_brackets(text, separators):
         else:
             parts[-1] += letter
     return [part.strip() for part in parts if part.strip()]
+
+
+def test_every_event_that_may_be_looked_for_in_the_log_is_explained():
+    logged = re.compile(r'(?:logger\.(?:error|exception|warning)\(|log_refused\(logger, |_done\()\s*"([a-z_.]+)"')
+    named = {name for path, _ in sources() for name in logged.findall(path.read_text())}
+    explained = (ROOT / "docs/operations.md").read_text()
+    assert len(named) > 25
+    assert [name for name in sorted(named) if f"`{name}`" not in explained] == []
