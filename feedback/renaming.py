@@ -9,6 +9,7 @@ labelling a report in between would restore the old name from its text.
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError
@@ -59,8 +60,8 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     """Start a renaming: create the new label if needed, and set the description if one is given.
 
     Call it in the transaction that also changes or queues the reports.
-    Raises `IsThere` if the name belongs to another label and `merge` is false, `Conflict` while either label is being
-    renamed, or if the label was deleted at this moment.
+    Raises `InvalidRequest` if a saved view has no room for the new name, `IsThere` if the name belongs to another label
+    and `merge` is false, `Conflict` while either label is being renamed, or if the label was deleted at this moment.
     """
     require_admin(actor)
     found, new = labelling.named(name), None if to is None else labelling.new_name(to)
@@ -77,6 +78,7 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     into = held.get(wanted.casefold())
     if wanted != label.name:
         labelling.require_at_rest(label.folded, wanted.casefold())
+        saved_views.require_room(partial(_renamed, body=RenameIn(label=label.name, to=wanted)))
     if into and into != label and not merge:
         raise IsThere(label, into)
     said = label.description if description is None else labelling.clean_description(description)

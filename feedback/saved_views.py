@@ -1,6 +1,6 @@
 """Saved views: named queries, private or shared with all admins, and the built-in ones."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -185,13 +185,30 @@ def drop(actor: Actor, view_id: str) -> SavedView:
     return view
 
 
+def require_room(change: Callable[[Field], Field]) -> None:
+    """Refuse a renaming with which the query of a view would become too long: it would then name what is gone."""
+    for view, query in _rewritten(SavedView.objects.select_related("created_by"), change):
+        if len(query) > MAX_LENGTH:
+            whose = isolated(view.created_by.display_name)
+            raise InvalidRequest(f"name: is too long for a saved view of {whose} that names this label")
+
+
 def rewrite(change: Callable[[Field], Field]) -> None:
-    """Rename something in the queries of all views, whoever owns them. A query that would become too long stays."""
-    for view in SavedView.objects.select_for_update().filter(query__contains=":").order_by("pk"):
-        query = spelled(changed(parse(view.query).root, change))
-        if query != view.query and len(query) <= MAX_LENGTH:
+    """Rename something in the queries of all views, whoever owns them. One that was saved meanwhile and would become
+    too long stays.
+    """
+    for view, query in _rewritten(SavedView.objects.select_for_update(), change):
+        if len(query) <= MAX_LENGTH:
             view.query = query
             view.save(update_fields=["query"])
+
+
+def _rewritten(views: QuerySet[SavedView], change: Callable[[Field], Field]) -> Iterator[tuple[SavedView, str]]:
+    """The views whose queries change, each with its new one."""
+    for view in views.filter(query__contains=":").order_by("pk"):
+        query = spelled(changed(parse(view.query).root, change))
+        if query != view.query:
+            yield view, query
 
 
 def counts(actor: Actor, queries: Iterable[str]) -> dict[str, int]:

@@ -945,6 +945,18 @@ def test_a_label_in_typographic_quotes_is_another_one_than_without(admin, report
         assert [each["feedback_id"] for each in found] == [reports[0]], query
 
 
+def test_a_name_for_which_a_saved_view_has_no_room_is_refused_before_anything_is_renamed(admin, reports):
+    """Otherwise the view would name a label that is gone, and nobody would be told."""
+    data_of(admin.post(f"admin/feedback/{reports[0]}/actions", {"verb": "label", "arguments": {"add": ["k1"]}}))
+    line = " OR ".join(["label:k1"] * 60)
+    data_of(admin.post("admin/feedback/views", {"name": "Many times", "query": line}))
+    status, _, message = refusal_of(admin.request("PATCH", "admin/feedback/labels/k1", {"name": "k" * 60}))
+    assert (status, message) == (400, "name: is too long for a saved view of Admin that names this label")
+    assert (Label.objects.get().name, SavedView.objects.get().query) == ("k1", line)
+    data_of(admin.request("PATCH", "admin/feedback/labels/k1", {"name": "k2"}))
+    assert SavedView.objects.get().query == line.replace("k1", "k2")
+
+
 def test_a_label_that_a_renaming_fills_is_not_deleted(admin, reports, monkeypatch):
     """It would come back with the next report, without its description."""
     data_of(admin.post("admin/feedback/labels", {"name": "money", "description": "The money."}))
