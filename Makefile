@@ -21,7 +21,7 @@ beat: $(VENV)/.base  ## the scheduler (exactly one); needs REDIS_URL and DATABAS
 
 # Write bytecode whatever the environment says; otherwise each worker of both runs would compile every test again.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: $(VENV)/.dev $(VENV)/.referees  ## all tests; those that need PostgreSQL, Redis or Chromium are skipped if these are missing
+test: $(VENV)/.dev $(VENV)/.referees  ## all tests; those that need PostgreSQL, Redis, Chromium or npm are skipped if these are missing
 	$(BIN)/python -m pytest -n 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
 	$(BIN)/python -m tests.on_services $(ARGS)
 

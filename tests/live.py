@@ -80,6 +80,10 @@ class Served:
                 [sys.executable, *command], cwd=ROOT, env=self.env, stdout=out, stderr=out, start_new_session=True
             )
 
+    def is_running(self, name: str) -> bool:
+        """Whether there is such a process, and it has not ended by itself."""
+        return name in self.processes and self.processes[name].poll() is None
+
     def start_server(self, *more: str) -> None:
         self.start("server", "manage.py", "serve", "--port", str(self.port), *more)
         self.wait_until_ready()

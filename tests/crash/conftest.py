@@ -43,7 +43,7 @@ def mended(served: live.Served) -> Iterator[None]:
     yield
     if served.broker is not None:
         served.broker.open()
-    if "server" not in served.processes:
+    if not served.is_running("server"):
         served.start_server("--no-prepare")
-    if served.way == "full" and "worker" not in served.processes:
+    if not served.is_running("worker"):
         served.start_worker()
