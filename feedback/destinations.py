@@ -11,7 +11,6 @@ from core.destinations import (
     Destination,
     Page,
     are_long_enough,
-    column_contains,
     contains,
     list_search,
     pages,
@@ -63,7 +62,7 @@ def _named(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
     """Labels and checks with these words in their names."""
     for name in labelling.names(actor, words)[:AT_MOST]:
         yield Destination("Label", name, _desk(q=spelled(Field("label", name, literal=True))), "label")
-    named = keeping.listed(actor).filter(column_contains(words, "title")).select_related("feedback", "thread")
+    named = keeping.listed(actor, words=" ".join(words)).select_related("feedback", "thread")
     for check in named.order_by("-pk").defer(*_HEAVY)[:AT_MOST]:
         yield Destination("Check", check.title, _of_check(check), "check", check.state)
 

@@ -43,13 +43,13 @@ class CheckOfReport(DeskEndpoint):
 class Checks(DeskEndpoint):
     @describe(
         gives=CheckPageOut,
-        query=("state", "limit", "page_token"),
+        query=("q", "state", "limit", "page_token"),
         choices={"state": Check.State.values},
         summary="List checks, newest first",
     )
     def get(self, request: Request) -> HttpResponse:
         running.come_by()
-        rows = records.with_names(keeping.listed(self.actor, self.query("state")))
+        rows = records.with_names(keeping.listed(self.actor, self.query("state"), self.query("q") or ""))
         limit = paging.limit_of(self.query("limit"))
         found, token = keeping.PLACES.page(rows, limit=limit, page_token=self.query("page_token"))
         return record(CheckPageOut(items=records.check_records(found), next_token=token))

@@ -11,6 +11,7 @@ from accounts.rights import require_admin
 from core import ids, paging
 from core.actor import Actor
 from core.canonical import fingerprint
+from core.destinations import column_contains
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.wording import isolated
 from feedback import triage
@@ -98,12 +99,14 @@ def of_report(report: UserFeedback) -> QuerySet[Check]:
     return Check.objects.filter(feedback=report, dropped_at=None)
 
 
-def listed(actor: Actor, state: str | None = None) -> QuerySet[Check]:
-    """All checks, or those in a state; raises `InvalidRequest` for an unknown state."""
+def listed(actor: Actor, state: str | None = None, words: str = "") -> QuerySet[Check]:
+    """All checks, or those in a state and with these words in their names. Raises `InvalidRequest` for an unknown
+    state.
+    """
     require_admin(actor)
     if state and state not in Check.State.values:
         raise InvalidRequest(f"state: must be one of {', '.join(Check.State.values)}")
-    rows = Check.objects.filter(dropped_at=None)
+    rows = Check.objects.filter(column_contains(words.split(), "title"), dropped_at=None)
     return rows.filter(state=state) if state else rows
 
 
@@ -121,9 +124,9 @@ def meant(actor: Actor, asked: RunAllIn) -> list[Check]:
     return found
 
 
-def counts(actor: Actor) -> dict[str, int]:
-    """How many checks are in each state. One query."""
-    rows = listed(actor).order_by().values_list("state")
+def counts(actor: Actor, words: str = "") -> dict[str, int]:
+    """How many checks with these words in their names are in each state. One query."""
+    rows = listed(actor, words=words).order_by().values_list("state")
     return dict(rows.annotate(count=Count("pk")))
 
 

@@ -21,6 +21,7 @@ from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
 from feedback.models import Check
 
 PAGE = 30
+_MOST_WORDS = 500
 _VERBS = ("keep", "keep_run", "run", "drop", "passed", "failed")
 _FIRST_KIND = next(iter(WORDS))
 """The kind of an empty line."""
@@ -66,19 +67,22 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @signed_in
 @require_GET
 def checks(request: HttpRequest) -> HttpResponse:
-    """The list of checks, filtered by state."""
+    """The list of checks, filtered by words of their names and by state."""
     actor = admin_actor(request)
     running.come_by()
     state = request.GET.get("state", "")
     if state and state not in Check.State.values:
         raise InvalidRequest(f"state: must be {get_text_list(Check.State.values, 'or')}")
-    rows = keeping.listed(actor, state or None)
+    words = request.GET.get("q", "")[:_MOST_WORDS]
+    bodies.check_storable({"q": words})
+    rows = keeping.listed(actor, state or None, words)
     found, token = keeping.PLACES.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
-    counts = keeping.counts(actor)
+    counts = keeping.counts(actor, words)
     cards = screen.cards(found)
     context = {
         "checks": cards,
         "running_ids": [each.check_id for each in cards if each.is_running],
+        "q": words,
         "state": state,
         "is_ticked": "ticked" in request.GET,
         "tick_url": _tick_url(request.GET),

@@ -13,12 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Membership
 from core.canonical import fingerprint
 from core.errors import Conflict
+from feedback.checks import keeping
+from feedback.checks.wire import CheckIn
 from feedback.models import Check, CheckBatch, CheckRun, TriageChange, UserFeedback
 from tests import make
 from tests.api.test_skills_in_turns import write  # noqa: F401 - a fixture
 from tests.conftest import data_of
 from tests.pages.desk import Browser, do
-from tests.pages.dom import dom, get
+from tests.pages.dom import Node, dom, get
 from tests.people import People
 from threads import reruns
 from threads.models import Thread
@@ -211,6 +213,33 @@ def test_the_skills_of_a_run_are_links_for_who_may_open_them(
     assert "latest skills (weaving 2, dyeing 1, weaving 2 and 1 more)" in runs.words
     links = [link["href"] for link in runs.all("a") if "skills" in link["href"]]
     assert links == [f"/skills/{shared}/?version=2"] * 2
+
+
+def test_checks_are_found_by_words_of_their_names_in_the_shown_state(
+    browser_of: Browser, who: People, api: Any
+) -> None:
+    """And none of the others is run with what was found."""
+    for name in ("Refund of a bike", "Refund of a deposit", "Closed station"):
+        rated = make.rating(who.alice, make.thread(who.alice))
+        keeping.keep(who.admin.actor, rated.feedback_id, CheckIn(title=name))
+    Check.objects.filter(title="Refund of a bike").update(state="failing")
+
+    def names(page: Node) -> list[str]:
+        return [each.words for each in page.all("a", class_="link") if each["href"].startswith("/feedback/?q=has")]
+
+    client = browser_of("admin")
+    page = get(client, "/feedback/checks/?q=of+REFUND")
+    assert names(page) == ["Refund of a deposit", "Refund of a bike"]
+    assert [each["value"] for each in page.all("button", name="which")] == ["ticked"]
+    failing = next(each for each in page.id("states").all("a") if each.words.startswith("Failing"))
+    assert failing.words == "Failing 1"
+    page = get(client, f"/feedback/checks/{failing['href']}")
+    assert names(page) == ["Refund of a bike"] and {each["value"] for each in page.all("input", name="state")} == {
+        "failing"
+    }
+    assert "No check has these words" in get(client, "/feedback/checks/?q=moon").words
+    found = data_of(api("admin").get("admin/checks?q=station"))["items"]
+    assert [each["title"] for each in found] == ["Closed station"]
 
 
 def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) -> None:
