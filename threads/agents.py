@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.text import get_text_list
 
+from accounts.rights import require_member
 from core import bodies, ids, paging
 from core.actor import Actor
 from core.db import held
@@ -92,8 +93,10 @@ def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
 def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = None) -> Agent:
     """Change an agent (G5): absent fields stay, a null description is cleared, and the merged result is checked.
 
-    `seen` is the version that the editor knows, or an If-Match; raises `Stale` if there is a later one.
+    Every member of its org may. `seen` is the version that the editor knows, or an If-Match; raises `Stale` if there is
+    a later one.
     """
+    require_member(actor, agent.org_id)
     changes = _parsed(body.model_dump(mode="json", include=body.model_fields_set))
     columns = ("name", "request_template", "variables", "description")
     with name_kept(Agent, changes.get("name", agent.name)):
@@ -108,8 +111,9 @@ def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = N
     return agent
 
 
-def delete(agent: Agent) -> None:
-    """Delete an agent (G6); threads launched from it are kept, with its id."""
+def delete(actor: Actor, agent: Agent) -> None:
+    """Delete an agent (G6), as every member of its org may; threads launched from it are kept, with its id."""
+    require_member(actor, agent.org_id)
     agent.delete()
 
 

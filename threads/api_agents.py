@@ -66,7 +66,7 @@ class OneAgent(AgentEndpoint):
 
     @describe(summary="Delete an agent (G6)")
     def delete(self, request: Request, agent_id: str) -> HttpResponse:
-        agents.delete(self.agent())
+        agents.delete(self.actor, self.agent())
         return data(None)
 
 

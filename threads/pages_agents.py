@@ -104,8 +104,9 @@ def edit(request: HttpRequest, agent_id: str) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, agent_id: str) -> HttpResponse:
     """Delete an agent (G6)."""
-    agent = agents.agent_for(page_actor(request), agent_id)
-    agents.delete(agent)
+    actor = page_actor(request)
+    agent = agents.agent_for(actor, agent_id)
+    agents.delete(actor, agent)
     notes.success(request, f"Deleted {agent.name}. Threads launched from it are kept.")
     return redirect("threads:agents")
 

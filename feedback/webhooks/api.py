@@ -65,11 +65,11 @@ class OneWebhook(WebhookDoor):
     @describe(takes=WebhookPatch, gives=WebhookOut, has_version=True, summary="Change, enable or disable a webhook")
     def patch(self, request: Request, webhook_id: str) -> HttpResponse:
         webhook, seen = self.webhook(), request.headers.get("If-Match")
-        return dated(endpoints.out(endpoints.update(webhook, self.parse(WebhookPatch), seen=seen)))
+        return dated(endpoints.out(endpoints.update(self.actor, webhook, self.parse(WebhookPatch), seen=seen)))
 
     @describe(summary="Delete a webhook and its log")
     def delete(self, request: Request, webhook_id: str) -> HttpResponse:
-        endpoints.delete(self.webhook())
+        endpoints.delete(self.actor, self.webhook())
         return data(None)
 
 
@@ -77,7 +77,7 @@ class RotateSecret(WebhookDoor):
     @describe(takes=RotateIn, gives=WebhookSecretOut, summary="Rotate the secret (returns the new one once)")
     def post(self, request: Request, webhook_id: str) -> HttpResponse:
         webhook = self.webhook()
-        rotated = endpoints.rotate(webhook, overlap_hours=self.parse(RotateIn).overlap_hours)
+        rotated = endpoints.rotate(self.actor, webhook, overlap_hours=self.parse(RotateIn).overlap_hours)
         return _shown_once(endpoints.out_with_secret(rotated))
 
 

@@ -42,6 +42,12 @@ def endpoint_for(actor: Actor, webhook_id: str) -> WebhookEndpoint:
     return found
 
 
+def _require_seen_by(actor: Actor, endpoint: WebhookEndpoint) -> None:
+    """Whoever sees a webhook may change it; for anybody else there is none."""
+    if not actor.is_admin and endpoint.owner_id != actor.user_id:
+        raise NotFound(_UNSEEN)
+
+
 def listed(actor: Actor, *, limit: int, page_token: str | None) -> WebhookPageOut:
     """One page, newest first."""
     found, next_token = PLACES.page(visible_to(actor), limit=limit, page_token=page_token)
@@ -72,11 +78,12 @@ def create(actor: Actor, org_id: int | None, body: WebhookIn) -> WebhookEndpoint
         )
 
 
-def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = None) -> WebhookEndpoint:
+def update(actor: Actor, endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = None) -> WebhookEndpoint:
     """Change a webhook. Enabling sends what is due; it is refused if the owner lost the right.
 
     `seen` is the version that the editor knows, or an If-Match; raises `Stale` for another one.
     """
+    _require_seen_by(actor, endpoint)
     changes = body.changes()
     audience = audience_of_endpoint(endpoint)
     for name in ("enabled", "events"):
@@ -102,8 +109,9 @@ def update(endpoint: WebhookEndpoint, body: WebhookPatch, *, seen: str | None = 
     return held
 
 
-def delete(endpoint: WebhookEndpoint) -> None:
+def delete(actor: Actor, endpoint: WebhookEndpoint) -> None:
     """Delete a webhook with its log; messages that are due are not sent."""
+    _require_seen_by(actor, endpoint)
     # Something may be queued for it, or an attempt be stored, after its rows were collected.
     again(partial(_delete, endpoint.pk), is_named_elsewhere)
 
@@ -113,8 +121,9 @@ def _delete(pk: int) -> None:
         WebhookEndpoint.objects.filter(pk=pk).delete()
 
 
-def rotate(endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEndpoint:
+def rotate(actor: Actor, endpoint: WebhookEndpoint, *, overlap_hours: float = 24) -> WebhookEndpoint:
     """Make a new secret. Those that sign now go on until the overlap ends; with 0 hours they stop now."""
+    _require_seen_by(actor, endpoint)
     now = timezone.now()
     with transaction.atomic():
         held = hold(endpoint)

@@ -145,7 +145,8 @@ def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
 
     Saving does not overwrite unseen what somebody else saved meanwhile.
     """
-    endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
+    actor = page_actor(request)
+    endpoint = endpoints.endpoint_for(actor, webhook_id)
     verb = request.POST.get("verb", "save")
     if verb not in ("save", "enable", "disable"):
         raise InvalidRequest("verb: must be save, enable or disable")
@@ -157,9 +158,9 @@ def change(request: HttpRequest, webhook_id: str) -> HttpResponse:
     )
     try:
         bodies.check_storable(changes)
-        endpoints.update(endpoint, bodies.parse(WebhookPatch, changes), seen=request.POST.get("seen") or None)
+        endpoints.update(actor, endpoint, bodies.parse(WebhookPatch, changes), seen=request.POST.get("seen") or None)
     except (InvalidRequest, Stale) as problem:
-        held = endpoints.endpoint_for(page_actor(request), webhook_id)
+        held = endpoints.endpoint_for(actor, webhook_id)
         shown = typed if verb == "save" else {"url": held.url, "description": held.description, "events": held.events}
         return _one(request, held, shown, problem)
     notes.success(request, {"save": "Saved.", "enable": "Enabled.", "disable": "Disabled."}[verb])
@@ -172,7 +173,7 @@ def rotate(request: HttpRequest, webhook_id: str) -> HttpResponse:
     """Make a new secret, shown once; the old one also signs for another day, unless `end_now` is set."""
     actor = page_actor(request)
     endpoint = endpoints.endpoint_for(actor, webhook_id)
-    return _shown_once(actor, endpoints.rotate(endpoint, overlap_hours=0 if request.POST.get("end_now") else 24))
+    return _shown_once(actor, endpoints.rotate(actor, endpoint, overlap_hours=0 if request.POST.get("end_now") else 24))
 
 
 @signed_in
@@ -216,7 +217,8 @@ def replay(request: HttpRequest, webhook_id: str, delivery_id: str) -> HttpRespo
 @require_POST
 def delete(request: HttpRequest, webhook_id: str) -> HttpResponse:
     """Delete a webhook with its log."""
-    endpoints.delete(endpoints.endpoint_for(page_actor(request), webhook_id))
+    actor = page_actor(request)
+    endpoints.delete(actor, endpoints.endpoint_for(actor, webhook_id))
     notes.success(request, "Webhook deleted.")
     return redirect("feedback:webhooks")
 

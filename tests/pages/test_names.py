@@ -55,7 +55,7 @@ def test_a_thread_names_the_agent_that_it_was_launched_from(browser_of, held, la
 def test_an_agent_that_is_gone_or_not_for_the_reader_is_no_link(browser_of, who, held, launched):
     for name in ("admin", "bob"):
         if name == "bob":
-            agents.delete(held)
+            agents.delete(who.alice.actor, held)
         head = get(browser_of(name), f"/threads/{launched}/").id("head")
         assert "an agent you cannot open" in head.words
         assert head.none("a", href=f"/agents/{held.agent_id}/") and "Refund clerk" not in head.words
