@@ -50,6 +50,8 @@ def of_failures(done: Bulk, already: int = 0) -> str:
 
 def of_undo(done: Bulk) -> str:
     """The message after an undo."""
+    if not done.total:
+        return "Stopped before it had changed anything."
     undone = last_action.told(done.undoes or "")
     noun = undone.noun if undone else "changes to a deleted report"
     if not done.is_over:

@@ -22,6 +22,7 @@ from threads import forks, reading
 
 PLACES = paging.Places("checks")
 _TITLE = 100
+MOST_TYPED = 500
 
 
 def keep(
@@ -101,9 +102,11 @@ def of_report(report: UserFeedback) -> QuerySet[Check]:
 
 def listed(actor: Actor, state: str | None = None, words: str = "") -> QuerySet[Check]:
     """All checks, or those in a state and with these words in their names. Raises `InvalidRequest` for an unknown
-    state.
+    state, and for more than `MOST_TYPED` characters.
     """
     require_admin(actor)
+    if len(words) > MOST_TYPED:
+        raise InvalidRequest(f"q: must be at most {MOST_TYPED} characters")
     if state and state not in Check.State.values:
         raise InvalidRequest(f"state: must be one of {', '.join(Check.State.values)}")
     rows = Check.objects.filter(column_contains(words.split(), "title"), dropped_at=None)

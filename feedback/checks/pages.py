@@ -21,7 +21,6 @@ from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
 from feedback.models import Check
 
 PAGE = 30
-_MOST_WORDS = 500
 _VERBS = ("keep", "keep_run", "run", "drop", "passed", "failed")
 _FIRST_KIND = next(iter(WORDS))
 """The kind of an empty line."""
@@ -73,7 +72,7 @@ def checks(request: HttpRequest) -> HttpResponse:
     state = request.GET.get("state", "")
     if state and state not in Check.State.values:
         raise InvalidRequest(f"state: must be {get_text_list(Check.State.values, 'or')}")
-    words = request.GET.get("q", "")[:_MOST_WORDS]
+    words = request.GET.get("q", "")[: keeping.MOST_TYPED]
     bodies.check_storable({"q": words})
     rows = keeping.listed(actor, state or None, words)
     found, token = keeping.PLACES.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))

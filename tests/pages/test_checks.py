@@ -18,7 +18,7 @@ from feedback.checks.wire import CheckIn
 from feedback.models import Check, CheckBatch, CheckRun, TriageChange, UserFeedback
 from tests import make
 from tests.api.test_skills_in_turns import write  # noqa: F401 - a fixture
-from tests.conftest import data_of
+from tests.conftest import data_of, refusal_of
 from tests.pages.desk import Browser, do
 from tests.pages.dom import Node, dom, get
 from tests.people import People
@@ -240,6 +240,9 @@ def test_checks_are_found_by_words_of_their_names_in_the_shown_state(
     assert "No check has these words" in get(client, "/feedback/checks/?q=moon").words
     found = data_of(api("admin").get("admin/checks?q=station"))["items"]
     assert [each["title"] for each in found] == ["Closed station"]
+    assert get(client, f"/feedback/checks/?q={'a+' * 5000}").id("q")["value"] == ("a " * 250)
+    status, _, message = refusal_of(api("admin").get(f"admin/checks?q={'a+' * 5000}"))
+    assert (status, message) == (400, "q: must be at most 500 characters")
 
 
 def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) -> None:

@@ -687,6 +687,17 @@ def test_an_open_list_is_told_what_became_of_it(
     assert all("news" not in each for each in heard(resolved))
 
 
+def test_an_undo_that_comes_before_the_bulk_has_changed_anything_stops_it_and_says_so(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    made, client = reports(who.alice, 3), browser_of("admin")
+    then(client, send(client, get(client, DESK + ALL), "resolve", made))
+    sent = {"here": DESK, "action_id": f"act_{Bulk.objects.get().key}"}
+    assert told(then(client, client.post(f"{DESK}undo/", sent)))[0] == "Stopped before it had changed anything."
+    assert [each.state for each in Bulk.objects.order_by("pk")] == ["cancelled", "done"]
+
+
 def test_what_is_not_understood_is_offered_neither_as_a_view_nor_as_a_file(browser_of: Browser) -> None:
     client = browser_of("admin")
     for line, menus in (("is:open", 1), ("is:bogus", 0)):
