@@ -20,6 +20,7 @@ from core.grammar import Field, spelled
 from core.templatetags.ui import at_message
 from feedback import labelling, saved_views
 from feedback.checks import keeping
+from feedback.checks.presenting import MARKS
 from feedback.models import Check
 from feedback.presenting import href
 from threads.models import Thread
@@ -64,7 +65,8 @@ def _named(actor: Actor, words: Sequence[str]) -> Iterator[Destination]:
         yield Destination("Label", name, _desk(q=spelled(Field("label", name, literal=True))), "label")
     named = keeping.listed(actor, words=" ".join(words)).select_related("feedback", "thread")
     for check in named.order_by("-pk").defer(*_HEAVY)[:AT_MOST]:
-        yield Destination("Check", check.title, _of_check(check), "check", check.state)
+        icon, _, word = MARKS[check.state]
+        yield Destination("Check", check.title, _of_check(check), icon, detail=word)
 
 
 def _of_check(check: Check) -> str:

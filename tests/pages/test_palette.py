@@ -183,6 +183,7 @@ def test_a_check_leads_to_its_report_and_without_one_to_the_answer(browser_of: B
     admin = browser_of("admin")
     report = f"/feedback/?q=has%3Acheck&item={made.feedback_id}&pane=report#check"
     assert leads(admin, "closed nobody", "Nobody to a closed station") == report
+    assert "not run yet" in fragment(admin, "/go/?q=closed+nobody").words
     assert found(browser_of("alice"), "closed nobody") == [
         (f"Search {kind} for “closed nobody”", "Search") for kind in ("threads", "tools")
     ]
