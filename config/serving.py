@@ -1,6 +1,8 @@
 """The WSGI server (granian)."""
 
 import gc
+import multiprocessing
+import os
 import resource
 import signal
 from functools import cache
@@ -26,6 +28,9 @@ class _Server(Granian):  # type: ignore[misc, valid-type]
     """
 
     def signal_handler_interrupt(self, *args: Any, **kwargs: Any) -> None:
+        if multiprocessing.parent_process():
+            # A child inherits this handler until it serves. It has answered nothing yet, and the signal would be lost.
+            os._exit(0)
         _hear_no_more()
         super().signal_handler_interrupt(*args, **kwargs)
 
@@ -78,7 +83,7 @@ def serve(application: str, host: str, port: int) -> None:
         http=HTTPModes.http1,  # telling it from HTTP/2 has no time limit: a connection that sends nothing would stay
         websockets=False,
         respawn_failed_workers=True,
-        workers_kill_timeout=8,  # a process that is still starting misses the signal to stop
+        workers_kill_timeout=8,
         log_level=LogLevels.error,
     )
     connections.close_all()
