@@ -97,6 +97,7 @@ def _phrase(leaf: Leaf) -> tuple[str, ...] | None:
 
 
 _ADVISED = 6
+"""The most terms of a query that advice is sought for."""
 
 
 def advice(actor: Actor, line: str) -> list[Problem]:

@@ -23,6 +23,7 @@ from threads import forks, reading
 PLACES = paging.Places("checks")
 _TITLE = 100
 MOST_TYPED = 500
+"""The most characters of a search."""
 
 
 def keep(
