@@ -9,11 +9,4 @@ class OrgEndpoint(Endpoint):
 
     def org(self) -> int:
         """The row id of the org the request acts in (spec 1.2)."""
-        return org_of(self.actor, self.request.META.get(_HEADER))
-
-    def named_org(self) -> int | None:
-        """As `org`, but None if the request names none."""
-        return self.org() if self.request.META.get(_HEADER) else None
-
-
-_HEADER = "HTTP_X_ROBOTO_ORG_ID"
+        return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))

@@ -60,7 +60,7 @@ class OneWorld(WorldEndpoint):
 
     @describe(summary="Close a world (C117)")
     def delete(self, request: Request, world_id: str) -> HttpResponse:
-        keeping.close(self.world())
+        keeping.close(self.actor, self.world())
         return data(None)
 
 
@@ -73,7 +73,7 @@ class WorldTools(WorldEndpoint):
     )
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
-        return record(WorldToolsOut(tools=keeping.add_tools(world, self.parse(WorldToolsIn))))
+        return record(WorldToolsOut(tools=keeping.add_tools(self.actor, world, self.parse(WorldToolsIn))))
 
 
 class WorldCall(WorldEndpoint):
@@ -89,7 +89,8 @@ class WorldFixtures(WorldEndpoint):
     )
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
-        return record(FixturesOut(fixture_count=fixtures.replace(world, self.parse(FixturesIn).fixtures)))
+        count = fixtures.replace(self.actor, world, self.parse(FixturesIn).fixtures)
+        return record(FixturesOut(fixture_count=count))
 
 
 class RecordedFixtures(WorldEndpoint):
@@ -116,5 +117,5 @@ class WorldReset(WorldEndpoint):
     @describe(takes=ResetIn, gives=ResetOut, refusals=CLOSED, summary="Reset a world to step 0 (C111)")
     def post(self, request: Request, world_id: str) -> HttpResponse:
         world = self.open_world()
-        keeping.reset(world, hard=self.parse(ResetIn).hard)
+        keeping.reset(self.actor, world, hard=self.parse(ResetIn).hard)
         return record(ResetOut(world_id=world.world_id, step_count=0))

@@ -255,7 +255,7 @@ def tools(request: HttpRequest, world_id: str) -> HttpResponse:
     try:
         names = forms.listed("tools", typed["tools"])
         bodies.check_storable({"tools": names})
-        opening.stock(world, [bodies.parse(WorldToolsIn, {"tools": names}), *_own(typed)])
+        opening.stock(actor, world, [bodies.parse(WorldToolsIn, {"tools": names}), *_own(typed)])
     except (InvalidRequest, NotFound) as problem:
         shown = InvalidRequest(f"tools: {problem.message}") if isinstance(problem, NotFound) else problem
         return _detail(request, actor, world, {"tool": "", **typed}, shown)
@@ -301,7 +301,7 @@ def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
     if request.POST.get("verb") == "more":
         return _detail(request, actor, world, rows=rows)
     try:
-        _told(request, given.replace(world, pages_fixtures.read(rows), seen=seen))
+        _told(request, given.replace(actor, world, pages_fixtures.read(rows), seen=seen))
     except (InvalidRequest, Conflict) as problem:
         return _detail(request, actor, world, problem=problem, rows=rows)
     return redirect("catalogue:world", world.world_id)
@@ -324,9 +324,9 @@ def _told(request: HttpRequest, count: int) -> None:
 @require_POST
 def reset(request: HttpRequest, world_id: str) -> HttpResponse:
     """Reset the world to step 0 (C111)."""
-    _, world = _open(request, world_id)
+    actor, world = _open(request, world_id)
     is_hard = request.POST.get("hard") == "true"
-    keeping.reset(world, hard=is_hard)
+    keeping.reset(actor, world, hard=is_hard)
     notes.success(request, f"Reset {world.world_id} to step 0{' and deleted its state' if is_hard else ''}.")
     return redirect("catalogue:world", world.world_id)
 
@@ -335,8 +335,9 @@ def reset(request: HttpRequest, world_id: str) -> HttpResponse:
 @require_POST
 def close(request: HttpRequest, world_id: str) -> HttpResponse:
     """Close the world (C117)."""
-    world = keeping.world_for(page_actor(request), world_id)
-    keeping.close(world)
+    actor = page_actor(request)
+    world = keeping.world_for(actor, world_id)
+    keeping.close(actor, world)
     notes.success(request, f"Closed {world.world_id}. Its log stays readable.")
     return redirect("catalogue:world", world.world_id)
 

@@ -143,9 +143,10 @@ def _redis() -> _Redis:
 
 
 def _reset_after_fork() -> None:
-    """Start without threads in a forked process: it has none of its parent's."""
-    global _publisher, _listening, _redis_lock
-    _publisher, _listening, _redis_lock = None, False, threading.Lock()
+    """Start without threads in a forked process: it has none of its parent's, and none of its readers."""
+    global _publisher, _listening, _redis_lock, _lock
+    _publisher, _listening, _redis_lock, _lock = None, False, threading.Lock(), threading.Lock()
+    _waiting.clear()
 
 
 os.register_at_fork(after_in_child=_reset_after_fork)

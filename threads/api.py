@@ -110,8 +110,9 @@ class Threads(SdkEndpoint, OrgEndpoint):
     )
     def get(self, request: Request) -> HttpResponse:
         limit, page_token = paging.limit_of(self.query("limit")), self.query("page_token")
-        narrowed = finding.understood(self.actor, self.query("q"))
-        return self.answer(lists.own_threads(self.actor, limit=limit, page_token=page_token, narrowed=narrowed))
+        narrowed, order = finding.understood(self.actor, self.query("q"))
+        found = lists.own_threads(self.actor, limit=limit, page_token=page_token, narrowed=narrowed, order=order)
+        return self.answer(found)
 
     @describe(takes=StartIn, gives=ThreadOut, summary="Start a thread (T1)")
     def post(self, request: Request) -> HttpResponse:
@@ -125,7 +126,8 @@ class Search(ThreadEndpoint):
     @describe(takes=SearchIn, gives=ThreadPageOut, summary="Search readable threads (H2)")
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(SearchIn)
-        return self.answer(lists.search(self.actor, body, narrowed=finding.understood(self.actor, body.q)))
+        narrowed, order = finding.understood(self.actor, body.q)
+        return self.answer(lists.search(self.actor, body, narrowed=narrowed, order=order))
 
 
 class OneThread(SdkEndpoint):

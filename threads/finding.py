@@ -12,15 +12,17 @@ from django.db.models.lookups import IContains
 from django.utils import timezone
 from django.utils.text import get_text_list
 
-from core import fulltext, grammar, ids, moments, vocabulary
+from core import fulltext, grammar, ids, moments, sorting, vocabulary
 from core.actor import Actor
 from core.db import dump
 from core.destinations import pasted
 from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
+from core.sorting import SORT, is_sort
 from core.vocabulary import Clean
 from core.wording import one_line
 from threads import hooks, profiles, searching
 from threads.models import Agent, Goal, Subject, Thread
+from threads.ordering import NEWEST, ORDERS, Order
 from threads.status import BAD_OUTCOMES, GoalStatus, ThreadStatus
 
 
@@ -61,12 +63,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The condition of a query. With problems it matches nothing, and `rest` is the query without the invalid terms.
+    """The condition and the order of a query. With problems it matches nothing, and `rest` is the query without the
+    invalid terms.
+
+    `is_asked` is whether it asks for anything besides the order.
 
     `words` are the texts that a thread may be found by, and `phrases` those for its index, with their columns.
     """
 
     condition: Q
+    order: Order = NEWEST
+    is_asked: bool = True
     problems: tuple[Problem, ...] = ()
     rest: str = ""
     words: tuple[str, ...] = ()
@@ -74,16 +81,20 @@ class Found:
 
 
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
-    """Parse a query. Never fails: each invalid term becomes a problem with its text and a reason."""
+    """Parse a query. Never fails: each invalid term becomes a problem with its text and a reason.
+
+    A query that asks for nothing finds all but the runs of checks.
+    """
     root = _checked(line)
     if unknown := _unknown_in(root):
-        problems = (_problem(leaf, line, leaf.reason, vocabulary.meant(leaf, FIELDS)) for leaf in unknown)
-        return Found(Q(pk__in=[]), tuple(problems), _without(root))
-    condition = _fresh(root, Asking(actor, timezone.now(), tz))
+        problems = (_problem(leaf, line, leaf.reason, _meant(leaf)) for leaf in unknown)
+        return Found(Q(pk__in=[]), problems=tuple(problems), rest=_without(root))
+    is_asked = _asks(root)
+    condition = _fresh(root if is_asked else grammar.read(_UNASKED), Asking(actor, timezone.now(), tz))
     sought = list(_sought(root))
     words = [leaf.text.rstrip("*") for leaf in sought if isinstance(leaf, Text)]
     phrases = [phrase for leaf in sought if (phrase := _phrase(leaf))]
-    return Found(condition, words=tuple(words), phrases=tuple(phrases))
+    return Found(condition, _order(root), is_asked, words=tuple(words), phrases=tuple(phrases))
 
 
 def _phrase(leaf: Leaf) -> tuple[str, ...] | None:
@@ -129,12 +140,14 @@ def _elsewhere(actor: Actor, leaf: Leaf, line: str) -> Problem | None:
     return _problem(leaf, line, _IN_METADATA, grammar.spelled(Field("meta", text))) if is_there else None
 
 
-def understood(actor: Actor, line: str | None) -> Q:
-    """The condition of a query sent by a program; raises `InvalidRequest` that names every invalid term."""
+def understood(actor: Actor, line: str | None) -> tuple[Q, Order]:
+    """The condition and the order of a query sent by a program; raises `InvalidRequest` that names every invalid
+    term.
+    """
     root = _checked(line or "")
     if unknown := _unknown_in(root):
-        raise grammar.refusal([(each, vocabulary.meant(each, FIELDS)) for each in unknown])
-    return _fresh(root, Asking(actor, timezone.now(), UTC))
+        raise grammar.refusal([(each, _meant(each)) for each in unknown])
+    return _fresh(root, Asking(actor, timezone.now(), UTC)), _order(root)
 
 
 def narrowed(line: str, view: str) -> str:
@@ -147,18 +160,39 @@ def narrowed(line: str, view: str) -> str:
 def views(line: str) -> dict[str, tuple[str, bool]]:
     """For each view, the same query in that view only, and whether the given query is narrowed to it.
 
-    The view of all threads is the empty query.
+    The view of all threads is the query that has no other term than the order.
     """
     parts = _parts(line)
     others = [part for part in parts if part not in _VIEW_TERMS.values()]
     found = {name: (grammar.spelled(All((term, *others))), term in parts) for name, term in _VIEW_TERMS.items()}
-    return {"all": ("", not parts), **found}
+    everything = tuple(filter(is_sort, parts))
+    return {"all": (grammar.spelled(All(everything)), len(everything) == len(parts)), **found}
+
+
+def orders(line: str) -> dict[str, tuple[str, bool]]:
+    """For each order, the same query in that order, and whether that is its order. The default order is not written."""
+    root = _checked(line)
+    others = [part for part in sorting.parts_of(root) if not is_sort(part)]
+    said = {name: () if name == NEWEST.name else (Field(SORT, name),) for name in ORDERS}
+    return {name: (grammar.spelled(All((*others, *term))), name == _order(root).name) for name, term in said.items()}
 
 
 def _parts(line: str) -> tuple[Node, ...]:
     """The terms that must all match, normalised."""
-    root = _checked(line)
-    return root.parts if isinstance(root, All) else (root,)
+    return sorting.parts_of(_checked(line))
+
+
+def _asks(root: Node) -> bool:
+    return not all(map(is_sort, sorting.parts_of(root)))
+
+
+def _order(root: Node) -> Order:
+    return ORDERS[sorting.order_of(root, NEWEST.name)]
+
+
+def _meant(leaf: Unknown) -> str:
+    """What was probably meant by an invalid term; empty if nothing is similar."""
+    return "" if sorting.is_misplaced(leaf, ORDERS) else vocabulary.meant(leaf, FIELDS)
 
 
 def _unknown_in(root: Node) -> list[Unknown]:
@@ -312,6 +346,7 @@ FIELDS: dict[str, ThreadField] = {
             lambda value, asking: Q(key=value.partition("_")[2] or value) | Q(import_id=value),
         ),
         _named("meta", "text in the metadata that a thread was imported with", _meta),
+        _chosen(SORT, lambda value, asking: Q(), tuple(ORDERS)),
     )
 }
 _SAID = ("text", "call")
@@ -333,7 +368,7 @@ VIEWS = {
 }
 """The views above the list as queries: one term each, and all threads."""
 _VIEW_TERMS = {name: grammar.read(line) for name, line in VIEWS.items() if line}
-UNASKED = "-is:run"
+_UNASKED = "-is:run"
 """The condition of the list without a query: a batch of check runs would otherwise fill its first pages."""
 
 _LAST = re.compile(r'[^\s()"-][^\s()"]*$|$')
@@ -352,7 +387,7 @@ def _checked(line: str) -> Node:
                 return vocabulary.checked(leaf, line, FIELDS)
         return leaf
 
-    return grammar.replaced(grammar.read(line), checked)
+    return sorting.once(grammar.replaced(grammar.read(line), checked), line)
 
 
 def _problem(leaf: Leaf, line: str, reason: str, meant: str) -> Problem:
@@ -373,9 +408,8 @@ def _sought(node: Node) -> Iterator[Leaf]:
 
 def _without(root: Node) -> str:
     """The query without the invalid terms."""
-    parts = root.parts if isinstance(root, All) else (root,)
     kept: Iterable[Node] = (
-        part for part in parts if not any(isinstance(leaf, Unknown) for leaf in grammar.leaves(part))
+        part for part in sorting.parts_of(root) if not any(isinstance(leaf, Unknown) for leaf in grammar.leaves(part))
     )
     return grammar.spelled(All(tuple(kept)))
 

@@ -1,29 +1,29 @@
 """Lists of threads: own ones, search, and their pages (H1, H2)."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from core import paging
 from core.actor import Actor
 from threads.models import Block, Message, Pin, Thread
+from threads.ordering import NEWEST, PINNED, Order
 from threads.reading import Names, record_of, token_of
 from threads.wire import SearchIn, ThreadPageOut
 
 _ALL = Q()
-_PLACES = paging.Places("threads", (str, str, int))
 
 
-def own_threads(actor: Actor, *, limit: int, page_token: str | None, narrowed: Q = _ALL) -> ThreadPageOut:
-    """H1: the caller's own and pinned threads that match `narrowed`; pins first, then newest first."""
+def own_threads(
+    actor: Actor, *, limit: int, page_token: str | None, narrowed: Q = _ALL, order: Order = NEWEST
+) -> ThreadPageOut:
+    """H1: the caller's own and pinned threads that match `narrowed`; pins first, then the others in this order."""
     visible = Thread.objects.visible_to(actor).filter(narrowed)
     own = visible.filter(created_by=actor.user_id)
-    return page_of(actor, visible, below=own, limit=limit, page_token=page_token)
+    return page_of(actor, visible, below=own, limit=limit, page_token=page_token, order=order)
 
 
-def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL) -> ThreadPageOut:
+def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL, order: Order = NEWEST) -> ThreadPageOut:
     """H2: threads that are readable without admin rights, pass the filters (B149) and match `narrowed`."""
     threads = Thread.objects.readable_by(actor).filter(narrowed)
     exact = {
@@ -36,7 +36,7 @@ def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL) -> ThreadPageOut
     threads = threads.filter(**{column: value for column, value in exact.items() if value is not None})
     if body.query and body.query.strip():
         threads = threads.filter(says(body.query.strip()))
-    return page_of(actor, threads, limit=paging.limit_of(body.limit), page_token=body.page_token)
+    return page_of(actor, threads, limit=paging.limit_of(body.limit), page_token=body.page_token, order=order)
 
 
 def says(words: str) -> Q:
@@ -60,10 +60,11 @@ def page_of(
     *,
     limit: int,
     page_token: str | None,
+    order: Order = NEWEST,
     below: QuerySet[Thread] | None = None,
 ) -> ThreadPageOut:
     """One page, pins first. The cursor is a position in that order, so concurrent writes never repeat or skip rows."""
-    rows, next_token = keyset(actor, threads, limit=limit, page_token=page_token, below=below)
+    rows, next_token = keyset(actor, threads, limit=limit, page_token=page_token, order=order, below=below)
     keys = dict(
         Thread.objects.filter(pk__in=[row.forked_from_id for row in rows if row.forked_from_id]).values_list(
             "pk", "key"
@@ -83,48 +84,38 @@ def keyset(
     *,
     limit: int,
     page_token: str | None,
+    order: Order = NEWEST,
     below: QuerySet[Thread] | None = None,
 ) -> tuple[list[Thread], str | None]:
-    """The rows of one page, each with `pinned_at`, and the token of the next page.
+    """The rows of one page, each with `pinned_at`, and the token of the next page: pins first, latest pin first, then
+    the others in this order.
 
     `below`: the threads listed below the pins, if they differ from `threads`, which the pins are taken from.
     """
     pinned_ids = Pin.objects.filter(user=actor.user_id).values("thread")
-    block, at, last_id = _PLACES.place(page_token) if page_token else ("pinned", None, None)
+    is_among_pins, place = order.place(page_token)
     rows: list[Thread] = []
-    if block == "pinned":
+    if is_among_pins:
         pinned = threads.filter(pins__user=actor.user_id).annotate(pinned_at=F("pins__pinned_at"))
         # In index order, so that the database starts from the few pins and not from all threads.
         pinned = pinned.order_by("-pinned_at", "-pins__thread")
-        if at:
-            pinned = pinned.filter(_before("pinned_at", at, last_id))
+        if place:
+            pinned = pinned.filter(PINNED.beyond(place))
         rows = list(_listed(pinned)[: limit + 1])
-        at = last_id = None
+        place = None
     if len(rows) <= limit:
         rest = (threads if below is None else below).exclude(pk__in=pinned_ids)
-        if at:
-            rest = rest.filter(_before("created", at, last_id))
-        for row in _listed(rest).order_by("-created", "-id")[: limit + 1 - len(rows)]:
+        if place:
+            rest = rest.filter(order.beyond(place))
+        for row in _listed(rest).order_by(*order.by)[: limit + 1 - len(rows)]:
             row.pinned_at = None  # type: ignore[attr-defined]
             rows.append(row)
-    return rows[:limit], _cursor(rows[limit - 1]) if len(rows) > limit else None
+    return rows[:limit], order.token(rows[limit - 1]) if len(rows) > limit else None
 
 
 def rows_by_key(actor: Actor, keys: Sequence[str]) -> list[Thread]:
     """The list rows with these keys that the actor may see."""
     return list(_listed(Thread.objects.visible_to(actor).filter(key__in=keys)))
-
-
-def _cursor(row: Thread) -> str:
-    pinned_at: datetime | None = row.pinned_at  # type: ignore[attr-defined]
-    if pinned_at:
-        return _PLACES.token("pinned", pinned_at.isoformat(), row.pk)
-    return _PLACES.token("rest", row.created.isoformat(), row.pk)
-
-
-def _before(column: str, at: str, last_id: Any) -> Q:
-    moment = datetime.fromisoformat(at)
-    return Q(**{f"{column}__lt": moment}) | Q(**{column: moment, "pk__lt": last_id})
 
 
 def _listed(threads: QuerySet[Thread]) -> QuerySet[Thread]:

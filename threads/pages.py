@@ -61,17 +61,18 @@ NO_WORLD = "none"
 @signed_in
 @require_GET
 def threads(request: HttpRequest) -> HttpResponse:
-    """The thread list: pins on top, then newest first; the URL holds the whole state."""
+    """The thread list: pins on top, then newest first or as asked; the URL holds the whole state."""
     actor = page_actor(request)
     asked, view, after = (request.GET.get(name, "") for name in ("q", "view", "after"))
     line = finding.narrowed(asked, view)  # an old URL, from when views were separate from the query
-    found = finding.find(actor, line or finding.UNASKED, tz=zones.of(request))
+    found = finding.find(actor, line, tz=zones.of(request))
     scope = _in_org(request, actor).filter(found.condition)
-    rows, next_token = lists.keyset(actor, scope, limit=PAGE, page_token=after or None)
-    shown = screens.rows_of(actor, rows, found.words, found.phrases)
-    views = finding.views(line)
+    rows, next_token = lists.keyset(actor, scope, limit=PAGE, page_token=after or None, order=found.order)
+    shown = screens.rows_of(actor, rows, found)
+    views, orders = finding.views(line), listing.thread_orders(finding.orders(line))
     news = _in_org(request, actor).filter(hooks.feedback.answered(actor, unseen=True)).count()
-    bands = listing.bands(shown, now=timezone.localtime(timezone=zones.of(request)), after=request.GET.get("band", ""))
+    now = timezone.localtime(timezone=zones.of(request))
+    bands = listing.bands(shown, now=now, after=request.GET.get("band", ""), is_timed=not found.order.is_number)
     context: dict[str, Any] = {
         "rows": shown,
         "bands": bands,
@@ -80,13 +81,15 @@ def threads(request: HttpRequest) -> HttpResponse:
         "is_view": any(is_held and within in finding.VIEWS.values() for within, is_held in views.values()),
         "q": line,
         "problems": _refused(found.problems),
-        "found_count": _count(scope, len(shown), next_token) if line and not after else 0,
+        "found_count": _count(scope, len(shown), next_token) if found.is_asked and not after else 0,
+        "order": next(each for each in orders if each.is_current),
+        "orders": orders,
         "remarks": [] if shown or found.problems or after else _refused(finding.advice(actor, line)),
         "has_words": bool(found.words),
         "rest": found.rest,
         "rest_href": listing.href(found.rest),
         "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),
-        "first_run": not shown and not line and not after,
+        "first_run": not shown and not found.is_asked and not after,
     }
     htmx = HtmxDetails(request)
     is_partial = htmx and after and not htmx.boosted
@@ -119,7 +122,7 @@ def running(request: HttpRequest) -> HttpResponse:
     keys = [key for each in marks if (key := ids.key_of(each, *ids.THREAD_SPELLINGS))]
     line = request.GET.get("q", "")
     found = finding.find(actor, line)
-    rows = screens.rows_of(actor, lists.rows_by_key(actor, keys), found.words, found.phrases)
+    rows = screens.rows_of(actor, lists.rows_by_key(actor, keys), found)
     changed = [row for row in rows if row.mark != marks.get(row.thread_id)]
     if not changed and len(rows) == len(marks):
         return HttpResponse(status=204)

@@ -24,7 +24,9 @@ from core.prepared import Prepared, Row
 from threads import answering, extracts, figures, goals, hits, hooks, instants, pending, reading, titles
 from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
+from threads.finding import Found
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
+from threads.ordering import CHANGED, Order
 from threads.presenting import composing, excerpting, landmarks
 from threads.presenting.articles import Article, Gap, Mark, Piece
 from threads.presenting.goal_notes import GoalNote
@@ -313,14 +315,15 @@ def _handed_in(found: Sequence[Goal]) -> dict[int, Any]:
     return {goal.pk: inputs.get(goal.achieve_tool_use_id) if goal.result is None else goal.result for goal in found}
 
 
-def rows_of(
-    actor: Actor, threads: Sequence[Thread], words: Sequence[str] = (), phrases: Sequence[tuple[str, ...]] = ()
-) -> list[ThreadRow]:
-    """Threads as list rows, with one query for all ratings, and a few for what they were found by."""
+def rows_of(actor: Actor, threads: Sequence[Thread], asked: Found) -> list[ThreadRow]:
+    """Threads as rows of the list that was asked for, with one query for all ratings, and a few for what they were
+    found by.
+    """
     ratings = hooks.feedback.thread_ratings(actor, [thread.pk for thread in threads])
-    found, titles = hits.of(threads, words, phrases), hits.in_titles(threads, words)
+    found, titles = hits.of(threads, asked.words, asked.phrases), hits.in_titles(threads, asked.words)
     return [
-        _row(each, ratings.get(each.pk, hooks.Ratings()), found.get(each.pk), titles.get(each.pk)) for each in threads
+        _row(each, asked.order, ratings.get(each.pk, hooks.Ratings()), found.get(each.pk), titles.get(each.pk))
+        for each in threads
     ]
 
 
@@ -333,7 +336,7 @@ def stretch(thread: Thread, idx: int) -> tuple[int, int]:
     return pending.last_request(thread.pk, idx) or 0, LAST if following is None else following - 1
 
 
-def _row(thread: Thread, ratings: hooks.Ratings, hit: Hit | None, in_title: Hit | None) -> ThreadRow:
+def _row(thread: Thread, order: Order, ratings: hooks.Ratings, hit: Hit | None, in_title: Hit | None) -> ThreadRow:
     live = "l" if thread.status in RUNNING else ""
     return ThreadRow(
         thread_id=thread.thread_id,
@@ -342,7 +345,7 @@ def _row(thread: Thread, ratings: hooks.Ratings, hit: Hit | None, in_title: Hit 
         owner=thread.created_by.display_name,
         model_profile=thread.model_profile or "",
         message_count=thread.message_count,
-        created=thread.created,
+        at=thread.modified if order is CHANGED else thread.created,
         weave=thread.weave + live,
         is_private=thread.visibility == "private",
         is_fork=thread.forked_from_id is not None,

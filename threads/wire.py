@@ -331,7 +331,9 @@ class SearchIn(Exact):
     page_token: str | None = None
     """`next_token` of the previous page."""
     q: str | None = None
-    """A query in the syntax of the thread list; narrows the other filters further. An extension of Heddle."""
+    """A query in the syntax of the thread list; narrows the other filters further, and may set the order of what is
+    not pinned. An extension of Heddle.
+    """
 
 
 # Responses

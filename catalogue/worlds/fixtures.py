@@ -22,14 +22,15 @@ MAX_BYTES = 8 * 1024 * 1024
 _MAX_TAKEN = MAX_BYTES // MAX_FIXTURES
 
 
-def replace(world: World, given: list[FixtureIn], *, seen: str | None = None) -> int:
+def replace(actor: Actor, world: World, given: list[FixtureIn], *, seen: str | None = None) -> int:
     """Replace all fixtures of a world; returns their number.
 
-    Raises `InvalidRequest` for a tool that the world does not have and, in a strict world, for an output that does not
-    match the tool's schema. `seen` is the `mark` that the editor read; raises `Conflict` if there were changes since.
+    Raises `NotFound`, `Expired`, and `InvalidRequest` for a tool that the world does not have and, in a strict world,
+    for an output that does not match the tool's schema. `seen` is the `mark` that the editor read; raises `Conflict` if
+    there were changes since.
     """
     with transaction.atomic():
-        keeping.held(world.pk)
+        keeping.held_by(actor, world)
         if seen is not None and seen != mark(world):
             raise Conflict("Somebody else changed the fixtures. Reload the page to see them.")
         # Many fixtures share few tools.
@@ -55,7 +56,7 @@ def take_recorded(actor: Actor, world: World, body: RecordedIn) -> int:
     are skipped.
     """
     with transaction.atomic():
-        keeping.held(world.pk)
+        keeping.held_by(actor, world)
         own = {(tool.server, tool.name): tool for tool in _wanted(world, body.tools)}
         present = list(WorldFixture.objects.filter(world=world))
         known = {(row.tool, row.match) for row in present}

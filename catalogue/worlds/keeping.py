@@ -74,10 +74,19 @@ def require_open(world: World) -> None:
 
 
 def held(world_pk: int) -> World:
-    """Lock the row of an open world. Raises `Expired`."""
+    """Lock the row of an open world, for a call whose right is that of its thread. Raises `Expired`."""
     world = World.objects.select_for_update().get(pk=world_pk)
     require_open(world)
     return world
+
+
+def held_by(actor: Actor, world: World) -> World:
+    """Lock the row of an open world that the actor may see. Raises `NotFound`, `Expired` (C117)."""
+    found = World.objects.visible_to(actor).select_for_update().filter(pk=world.pk).first()
+    if found is None:
+        raise NotFound.of("world", world.world_id)
+    require_open(found)
+    return found
 
 
 def renew(world: World, *changed: str) -> None:
@@ -117,11 +126,14 @@ def listed(org_id: int, status: str | None, *, limit: int, page_token: str | Non
     return WorldPageOut(items=[world_out(world) for world in found], next_token=next_token)
 
 
-def add_tools(world: World, body: WorldToolsIn) -> list[str]:
-    """Add catalogue tools or an inline tool, replacing ones of the same name; returns all names of the world."""
+def add_tools(actor: Actor, world: World, body: WorldToolsIn) -> list[str]:
+    """Add catalogue tools or an inline tool, replacing ones of the same name; returns all names of the world.
+
+    Raises `Expired`, `InvalidRequest`, and `NotFound` for a world or a tool that is not visible.
+    """
     inline = None if body.tool is None else _inline(body)
     with transaction.atomic():
-        held(world.pk)
+        held_by(actor, world)
         if inline is not None:
             _store(world, [inline])
         else:
@@ -149,10 +161,13 @@ def state(world: World) -> StateOut:
     return StateOut(entities=entities, step_count=world.step_count, history=world.history)
 
 
-def reset(world: World, *, hard: bool) -> None:
-    """Reset to step 0; a hard reset also deletes entities and keys. Fixtures and tools stay (C111)."""
+def reset(actor: Actor, world: World, *, hard: bool) -> None:
+    """Reset to step 0; a hard reset also deletes entities and keys. Fixtures and tools stay (C111).
+
+    Raises `NotFound`, `Expired`.
+    """
     with transaction.atomic():
-        row = held(world.pk)
+        row = held_by(actor, world)
         row.step_count = 0
         if hard:
             row.history = []
@@ -161,8 +176,10 @@ def reset(world: World, *, hard: bool) -> None:
         renew(row, "step_count", "history")
 
 
-def close(world: World) -> None:
-    """Close the world. Idempotent; its log is kept as long as the world (C117)."""
+def close(actor: Actor, world: World) -> None:
+    """Close the world. Idempotent; its log is kept as long as the world (C117). Raises `NotFound`."""
+    if not World.objects.visible_to(actor).filter(pk=world.pk).exists():
+        raise NotFound.of("world", world.world_id)
     World.objects.filter(pk=world.pk, closed_at=None).update(closed_at=timezone.now())
 
 

@@ -22,18 +22,18 @@ def open_stocked(
     """
     with transaction.atomic():
         world = keeping.create(actor, org_id, body)
-        stock(world, own)
+        stock(actor, world, own)
         if given:
-            fixtures.replace(world, list(given))
+            fixtures.replace(actor, world, list(given))
     return world
 
 
-def stock(world: World, given: Sequence[WorldToolsIn]) -> None:
+def stock(actor: Actor, world: World, given: Sequence[WorldToolsIn]) -> None:
     """Add all of these tools or none. Raises `NotFound`, and `InvalidRequest` (under `own` for inline tools)."""
     with transaction.atomic():
         for each in given:
             try:
-                keeping.add_tools(world, each)
+                keeping.add_tools(actor, world, each)
             except InvalidRequest as problem:
                 if each.tool is None:
                     raise

@@ -87,11 +87,12 @@ class _Stage:
         if item.thread_id is None:
             raise ValueError(f"{story.name}: {item.errors}")
         thread = thread_for(actor, item.thread_id)
-        Thread.objects.filter(pk=thread.pk).update(import_id=None)  # the story is that it was written here
         about = [SubjectIn(association_id=entity, note=note) for entity, note in story.about.items()]
         sharing.set_subjects(actor, thread, about)
         self._pin(thread, story.pinned_by)
         told = stories.told(story)
+        # The story is that it was written here.
+        Thread.objects.filter(pk=thread.pk).update(import_id=None, modified=told[-1].at)
         cataloguing.record(thread, told)
         for each in told:
             for report in each.line.reports:

@@ -7,11 +7,12 @@ from django.utils.text import get_text_list
 
 from core import fulltext, moments, vocabulary
 from core.grammar import Field
+from core.sorting import SORT
 from core.vocabulary import Clean
 from feedback.models import Check
 from feedback.querying import conditions, durations
 from feedback.querying.conditions import Condition
-from feedback.querying.ordering import ORDERS, SORT
+from feedback.querying.ordering import ORDERS
 from feedback.taxonomy import Category, Outcome, Sentiment
 from threads.status import GoalStatus
 

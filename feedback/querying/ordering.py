@@ -11,9 +11,6 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 from core.paging import Places
 from feedback.models import Triage, UserFeedback
 
-SORT = "sort"
-"""The field that sets the sort order; it does not filter."""
-
 Position = tuple[int, ...]
 """The sort key of a report; its row id comes last."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import TypeGuard
 
-from core import fulltext, grammar, ids, moments, vocabulary
+from core import fulltext, grammar, ids, moments, sorting, vocabulary
 from core.destinations import pasted
-from core.grammar import All, Either, Field, Node, Not, Text, Unknown
+from core.grammar import Field, Leaf, Node, Text, Unknown
+from core.sorting import SORT, is_sort
 from feedback.querying.fields import DATED, FIELDS, ID, ORG, named
-from feedback.querying.ordering import NEWEST, ORDERS, SORT, Order
+from feedback.querying.ordering import NEWEST, ORDERS, Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Query:
     @property
     def parts(self) -> tuple[Node, ...]:
         """The top-level parts, all of which must match."""
-        return self.root.parts if isinstance(self.root, All) else (self.root,)
+        return sorting.parts_of(self.root)
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -53,12 +54,12 @@ class Query:
     @property
     def order(self) -> Order:
         """The sort order."""
-        return next((ORDERS[part.value] for part in self.parts if _is_sort(part)), NEWEST)
+        return ORDERS[sorting.order_of(self.root, NEWEST.name)]
 
     @property
     def is_everything(self) -> bool:
         """Whether it matches every report; a sort order alone does."""
-        return all(_is_sort(part) for part in self.parts)
+        return all(is_sort(part) for part in self.parts)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -90,7 +91,7 @@ class Query:
     def sorted_by(self, order: Order) -> "Query":
         """The query with this order instead of its own; the default order is not written out."""
         said = [] if order == NEWEST else [Field(SORT, order.name)]
-        parts = [*(part for part in self.parts if not _is_sort(part)), *said]
+        parts = [*(part for part in self.parts if not is_sort(part)), *said]
         return parse(" ".join(_beside_others(part, parts) for part in parts))
 
     def anchored(self, tz: tzinfo) -> "Query":
@@ -134,15 +135,15 @@ class Query:
             return parse(text)
         more = [part for part in parse(text).parts if part not in self.parts]
         at = len(self.parts) if at is None else at
-        is_sorted_anew = any(_is_sort(part) for part in more)
-        old = [None if is_sorted_anew and _is_sort(part) else part for part in self.parts]
+        is_sorted_anew = any(is_sort(part) for part in more)
+        old = [None if is_sorted_anew and is_sort(part) else part for part in self.parts]
         parts = [part for part in (*old[:at], *more, *old[at:]) if part is not None]
         return parse(" ".join(_beside_others(part, parts) for part in parts))
 
 
 def parse(text: str) -> Query:
     """Parse a query. It never fails: each invalid part becomes a problem with its text, position and reason."""
-    return Query(text, _with_one_order(_checked(grammar.read(text), text), text))
+    return Query(text, sorting.once(grammar.replaced(grammar.read(text), lambda leaf: _checked(leaf, text)), text))
 
 
 def _term(text: str, part: Node, canonical: str) -> Term:
@@ -164,27 +165,19 @@ def _meant(text: str, part: Node, wrong: Sequence[Unknown]) -> str:
 
 def meant_by(leaf: Unknown) -> str:
     """What was probably meant by an invalid part; empty if it is similar to nothing known."""
-    asked = grammar.read(leaf.text)
-    is_misplaced = isinstance(asked, Field) and asked.name == SORT and asked.value.lower() in ORDERS
-    return "" if is_misplaced else vocabulary.meant(leaf, FIELDS)
+    return "" if sorting.is_misplaced(leaf, ORDERS) else vocabulary.meant(leaf, FIELDS)
 
 
 def _beside_others(part: Node, parts: Sequence[Node]) -> str:
     return grammar.spelled(part, alone=len(parts) == 1)
 
 
-def _is_sort(part: Node) -> TypeGuard[Field]:
-    return _is_of(part, SORT)
-
-
 def _is_of(part: Node, field: str) -> TypeGuard[Field]:
     return isinstance(part, Field) and part.name == field
 
 
-def _checked(node: Node, text: str, *, is_within: bool = False) -> Node:
-    """The tree with every value in its canonical spelling and an `Unknown` in place of each invalid one, and of
-    each sort order below the top level (`is_within`).
-    """
+def _checked(node: Leaf, text: str) -> Leaf:
+    """The term with its value in its canonical spelling, or an `Unknown` in place of an invalid one."""
     match node:
         case Text() if key := pasted([node.text], ids.FEEDBACK):
             return Field(ID, ids.FEEDBACK + key, start=node.start, end=node.end)
@@ -192,26 +185,8 @@ def _checked(node: Node, text: str, *, is_within: bool = False) -> Node:
             return Field(ID, ids.THREAD + key, start=node.start, end=node.end)
         case Text():
             return node if fulltext.has_word(node.text) else grammar.unknown(node, text, fulltext.NEEDED)
-        case Field(name=name) if is_within and name == SORT:
-            return grammar.unknown(node, text, "sorts the whole list; use it once, not after - or in an OR")
         case Field(name=name, value=value, literal=True) if name in FIELDS and FIELDS[name].is_literal(value):
             return node
         case Field():
             return vocabulary.checked(node, text, FIELDS)
-        case Not(part=part):
-            return replace(node, part=_checked(part, text, is_within=True))
-        case All(parts=parts):
-            return replace(node, parts=tuple(_checked(part, text, is_within=is_within) for part in parts))
-        case Either(parts=parts):
-            return replace(node, parts=tuple(_checked(part, text, is_within=True) for part in parts))
     return node
-
-
-def _with_one_order(root: Node, text: str) -> Node:
-    """The tree with an `Unknown` in place of every sort order after the first."""
-    if not isinstance(root, All):
-        return root
-    first = next(filter(_is_sort, root.parts), root)
-    reason = f"is a second sort order after {grammar.spelled(first)}"
-    others = (grammar.unknown(part, text, reason) if _is_sort(part) and part != first else part for part in root.parts)
-    return replace(root, parts=tuple(others))

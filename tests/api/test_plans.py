@@ -165,6 +165,7 @@ LISTS = {
     "?view=forks": "",
     "?q=has:error": "",
     "?view=private": "thread_shared (org_id=? AND visibility=?)",
+    "?q=sort:oldest": "",
 }
 """Views of the list of threads, and what leads to those below the pins, the org's index where that is not said."""
 

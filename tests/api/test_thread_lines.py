@@ -81,3 +81,50 @@ def test_a_page_of_a_line_goes_on_with_the_same_line(api, who):
     first = data_of(api("alice").get("threads?q=is:shared&limit=1"))
     second = data_of(api("alice").get(f"threads?q=is:shared&limit=1&page_token={first['next_token']}"))
     assert len(first["items"]) == len(second["items"]) == 1 and second["next_token"] is None
+
+
+def test_a_line_sets_the_order_below_the_pins_H1_H2(api, who):
+    """Also without any other term; the runs of checks stay in a program's list."""
+    threads = [make.thread(who.alice, f"Whale {number}", visibility="org") for number in range(3)]
+    for _ in range(2):
+        make.send(who.alice, threads[1], "And ships")
+    make.send(who.alice, threads[0], "And ships")
+    names = {thread.thread_id: number for number, thread in enumerate(threads)}
+
+    def told(line):
+        listed = data_of(api("alice").get(f"threads?q={quote(line)}"))
+        searched = data_of(api("alice").post("threads/search", {"q": line}))
+        found, again = ([names[item["thread_id"]] for item in page["items"]] for page in (listed, searched))
+        assert found == again
+        return found
+
+    assert told("") == told("sort:newest") == [2, 1, 0]
+    assert told("sort:oldest") == told("whale SORT:Old") == [0, 1, 2]
+    assert told("sort:longest") == [1, 0, 2]
+    assert told("sort:changed ships") == [0, 1]
+    data_of(api("alice").post(f"threads/{threads[2].thread_id}/pin", {"pinned": True}))
+    assert told("sort:oldest") == [2, 0, 1]
+
+
+def test_an_order_where_none_can_be_is_refused(api, who):
+    for line, reason in (
+        ("sort:up", "q: sort:up — must be newest, oldest, changed or longest (at character 1)"),
+        (
+            "-sort:oldest",
+            "q: sort:oldest — sorts the whole list; use it once, not after - or in an OR (at character 2)",
+        ),
+        (
+            "a OR sort:oldest",
+            "q: sort:oldest — sorts the whole list; use it once, not after - or in an OR (at character 6)",
+        ),
+        ("sort:oldest a sort:longest", "q: sort:longest — is a second sort order after sort:oldest (at character 15)"),
+    ):
+        assert refusal_of(api("alice").get(f"threads?q={quote(line)}"))[::2] == (400, reason)
+
+
+def test_a_token_of_another_order_is_refused(api, who):
+    for number in range(2):
+        make.thread(who.alice, f"Whale {number}")
+    token = data_of(api("alice").get("threads?q=sort:oldest&limit=1"))["next_token"]
+    assert refusal_of(api("alice").get(f"threads?limit=1&page_token={token}"))[0] == 400
+    assert data_of(api("alice").get(f"threads?q=sort:oldest&limit=1&page_token={token}"))["next_token"] is None

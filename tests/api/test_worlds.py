@@ -739,7 +739,7 @@ def test_a_call_of_the_catalogue_may_be_played(world, api):
     assert refusal_of(api("alice").post(path, body))[0] == 410
 
 
-def test_what_a_world_refuses_is_no_failure_of_the_tool_C115_C117(world, api, monkeypatch):
+def test_what_a_world_refuses_is_no_failure_of_the_tool_C115_C117(world, api, who, monkeypatch):
     """A known key for another call, and a world that ends between two looks: refused, and not recorded."""
     played, path = world("stateful"), "/v1/catalogue/tools/crm__create_user/call"
     body = {"world_id": played.record["world_id"], "idempotency_key": "k"}
@@ -752,7 +752,7 @@ def test_what_a_world_refuses_is_no_failure_of_the_tool_C115_C117(world, api, mo
 
     def found_and_closed(org_id: int, world_id: str) -> World:
         found = open_world_in(org_id, world_id)
-        keeping.close(found)
+        keeping.close(who.alice.actor, found)
         return found
 
     open_world_in = keeping.open_world_in

@@ -83,11 +83,14 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
 
 def test_a_failure_stays_told_when_the_form_that_failed_is_renewed(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     """The answer ends meanwhile: the form may send now, and still says what became of what it sent before."""
-    thread_id = heddle.start("alice", "[[sleep 2]] Soon over.", wait=False)
+    thread_id = heddle.start("alice", "Before.")
     visitor = visit("alice")
     visitor.forgive("status of 502", "Error Code 502")
     page = visitor.page
     page.goto(f"/threads/{thread_id}/")
+    page.fill("#say", "[[sleep 3]] Soon over.")
+    page.press("#say", "Control+Enter")
+    expect(page.locator("#m2")).to_contain_text("Soon over.")
     page.fill("#say", TEXT)
     page.route(
         "**/cancel/", lambda sent: sent.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>")
@@ -98,7 +101,7 @@ def test_a_failure_stays_told_when_the_form_that_failed_is_renewed(heddle: Heddl
     expect(page.locator("#write .failed")).to_contain_text("The server answered 502.")
     page.unroute("**/cancel/")
     page.press("#say", "Control+Enter")
-    expect(page.locator("#m2")).to_contain_text(TEXT)
+    expect(page.locator("#m4")).to_contain_text(TEXT)
     expect(page.locator(".failed")).to_have_count(0)
 
 

@@ -192,6 +192,62 @@ def test_bands_follow_the_days_and_pins_stand_on_top(browser_of: Browser, who: P
     assert bands(get(browser_of("bob"), "/threads/"))[-1] == "Earlier"
 
 
+def test_the_list_is_sorted_as_the_address_says(browser_of: Browser, who: People) -> None:
+    """The menu leads to each order of the same threads; views keep it, and runs of checks stay out of it."""
+    threads = many(who.alice, 3)
+    sharing.pin(who.alice.actor, threads[1], pinned=True)
+    long_ago = timezone.now() - timedelta(days=40)
+    Thread.objects.filter(pk=threads[0].pk).update(created=long_ago, message_count=7)
+    client = browser_of("alice")
+
+    def orders(page: Node) -> dict[str, Node]:
+        menu = page.one("summary", data_key="O").within("details")
+        return {link.words: link for link in menu.all("a")}
+
+    page = get(client, "/threads/?q=is:mine")
+    assert titles(page) == ["T 1", "T 2", "T 0"] and bands(page) == ["Pinned", "Today", "Earlier"]
+    assert page.one("summary", data_key="O").words == "Newest first"
+    assert [link["href"] for link in orders(page).values()] == [
+        "?q=is%3Amine",
+        "?q=is%3Amine+sort%3Aoldest",
+        "?q=is%3Amine+sort%3Achanged",
+        "?q=is%3Amine+sort%3Alongest",
+    ]
+    page = get(client, f"/threads/{orders(page)['Oldest first']['href']}")
+    assert titles(page) == ["T 1", "T 0", "T 2"] and bands(page) == ["Pinned", "Earlier", "Today"]
+    page = get(client, f"/threads/{orders(page)['Longest first']['href']}")
+    assert titles(page) == ["T 1", "T 0", "T 2"] and bands(page) == ["Pinned", "Others"]
+    page = get(client, f"/threads/{orders(page)['Last changed first']['href']}")
+    assert titles(page) == ["T 1", "T 2", "T 0"] and bands(page) == ["Pinned", "Today"]
+    assert page.one("table").one("caption").words == "Threads, pinned first, then last changed first"
+    assert (
+        row(page, "T 0").one("td", class_="age").words
+        != row(get(client, "/threads/"), "T 0").one("td", class_="age").words
+    )
+    [current] = [link.words for link in orders(page).values() if link.get("aria-current")]
+    assert current == "Last changed first" == page.one("summary", data_key="O").words
+    views = {link.words: link for link in page.one("nav", class_="views").all("a")}
+    assert views["All"]["href"] == "?q=sort%3Achanged" and views["Mine"].get("aria-current")
+    page = get(client, "/threads/?q=sort:oldest")
+    assert {link.words for link in page.one("nav", class_="views").all("a") if link.get("aria-current")} == {"All"}
+    assert page.one("h1").words == "Threads"
+    Thread.objects.all().delete()
+    assert "No threads yet." in get(client, "/threads/?q=sort:oldest").one("main").words
+
+
+def test_the_next_page_goes_on_in_the_same_order(browser_of: Browser, who: People) -> None:
+    threads = many(who.alice, 55)
+    Thread.objects.filter(pk=threads[20].pk).update(message_count=9)
+    client = browser_of("alice")
+    page = get(client, "/threads/?q=sort:longest")
+    onward = page.one("a", rel="next")
+    assert onward.words == "More threads"
+    rest = get(client, "/threads/" + onward["href"])
+    seen = titles(page) + titles(rest)
+    assert seen[0] == "T 20" and len(set(seen)) == len(seen) == 55 and bands(rest) == []
+    assert get(client, "/threads/").one("a", rel="next").words == "Older threads"
+
+
 def test_bands_are_days_of_the_reader(browser_of: Browser, who: People) -> None:
     """As `created:today` in the search line: at half past midnight in Tokyo the evening before is yesterday."""
     with time_machine.travel(datetime(2026, 5, 2, 15, 30, tzinfo=UTC), tick=False):

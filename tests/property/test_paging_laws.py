@@ -15,6 +15,7 @@ from feedback import finding
 from feedback.models import Triage, UserFeedback
 from feedback.querying import parse
 from tests import make
+from threads import finding as thread_finding
 from threads import lists, sharing
 from threads.models import Pin, Thread
 from threads.wire import SearchIn
@@ -84,6 +85,42 @@ def test_threads_are_listed_once_each_while_others_are_started_H1_H2(who, count,
     assert len(set(seen)) == len(seen)
     old = [each for each in seen if each in {*pins, *rest}]
     assert old == pins[::-1] + rest[::-1]
+
+
+@pytest.mark.django_db
+@law
+@given(
+    made=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.booleans()), max_size=9),
+    limit=st.integers(1, 4),
+    name=st.sampled_from(["newest", "oldest", "changed", "longest"]),
+)
+def test_every_order_of_threads_is_total_below_the_pins_H1_H2(who, made, limit, name):
+    """By its column and then by birth; pins first in each, latest pin first; a token is of one order."""
+    clear()
+    now, keys, pins = timezone.now(), [], []
+    for created, modified, count, is_pinned in made:
+        thread = bare(who.alice)
+        moments = {"created": now + timedelta(microseconds=created), "modified": now + timedelta(microseconds=modified)}
+        Thread.objects.filter(pk=thread.pk).update(**moments, message_count=count)
+        if is_pinned:
+            sharing.pin(who.alice.actor, thread, pinned=True)
+            pins.append(thread.thread_id)
+        else:
+            by = {"changed": modified, "longest": count}.get(name, created)
+            keys.append((by, thread.pk, thread.thread_id))
+    told = pins[::-1] + [each for *_, each in sorted(keys, reverse=name != "oldest")]
+    narrowed, order = thread_finding.understood(who.alice.actor, f"is:mine sort:{name}")
+    tokens = []
+
+    def page(token):
+        tokens.append(token)
+        return lists.own_threads(who.alice.actor, limit=limit, page_token=token, narrowed=narrowed, order=order)
+
+    assert walk(page, lambda: None) == told
+    _, other = thread_finding.understood(who.alice.actor, "sort:longest" if name != "longest" else "")
+    for token in filter(None, tokens):
+        with pytest.raises(InvalidRequest):
+            lists.own_threads(who.alice.actor, limit=limit, page_token=token, order=other)
 
 
 @pytest.mark.django_db

@@ -138,7 +138,7 @@ class Stage:
         )
         for name, parameters, returns in SPECS:
             tool = {"name": name, "description": "", "parameters": parameters, "returns": returns}
-            keeping.add_tools(self.world, WorldToolsIn(dialect="rdk", tool=tool))
+            keeping.add_tools(self.actor, self.world, WorldToolsIn(dialect="rdk", tool=tool))
 
     def call(self, tool, arguments):
         return calling.call(self.actor, self.world, WorldCallIn(tool=tool, input=arguments))
@@ -164,7 +164,7 @@ def test_a_world_played_again_says_the_same_and_a_hard_reset_begins_again_C102_C
     one, other = (Stage(who, "stateful", seed, **profile) for _ in range(2))
     first = one.play(steps)
     assert other.play(steps) == first
-    keeping.reset(one.world, hard=True)
+    keeping.reset(one.actor, one.world, hard=True)
     assert one.play(steps) == first
 
 
@@ -211,7 +211,7 @@ def test_memory_is_a_dictionary_C108_C109(who, steps):
 def test_a_strict_world_says_what_it_was_given_and_nothing_else_C106(who, inputs, asked):
     stage = Stage(who, "examples", 1, strict_fixtures=True)
     given_ = [{"tool": "list_users", "input": each, "output": []} for each in inputs]
-    fixtures.replace(stage.world, FixturesIn.model_validate({"fixtures": given_}).fixtures)
+    fixtures.replace(stage.actor, stage.world, FixturesIn.model_validate({"fixtures": given_}).fixtures)
     known = inputs[asked % len(inputs)]
     assert stage.call("list_users", dict(reversed(known.items()))).output == []
     answer = stage.call("list_users", {**known, "other": True})

@@ -405,6 +405,17 @@ def test_a_second_page_does_not_repeat_the_heading_it_goes_on_under() -> None:
     ]
 
 
+def test_rows_that_are_not_sorted_by_time_are_one_band() -> None:
+    rows = [row(900, is_pinned=True), row(1), row(900)]
+    assert [(band.heading, len(band.rows)) for band in bands(rows, now=NOW, is_timed=False)] == [
+        ("Pinned", 1),
+        ("Others", 2),
+    ]
+    assert [band.heading for band in bands(rows[1:], now=NOW, is_timed=False)] == [""]
+    for after, heading in (("others", ""), ("pinned", "Others")):
+        assert [band.heading for band in bands(rows[1:], now=NOW, after=after, is_timed=False)] == [heading]
+
+
 def test_views_are_links_to_their_lines() -> None:
     views = thread_views({"all": ("", False), "mine": ("is:mine a&b", True)}, {"mine": 3, "all": 0})
     assert [view.count for view in views] == [None, 3]

@@ -35,7 +35,8 @@ class ThreadRow:
     owner: str
     model_profile: str
     message_count: int
-    created: datetime
+    at: datetime
+    """The time that the list is sorted by; in an order by something else, when the thread was created."""
     weave: str = ""
     is_private: bool = False
     is_fork: bool = False
@@ -132,30 +133,41 @@ class Band:
     rows: tuple[ThreadRow, ...]
 
 
-def bands(rows: Sequence[ThreadRow], *, now: datetime, after: str = "") -> list[Band]:
+def bands(rows: Sequence[ThreadRow], *, now: datetime, after: str = "", is_timed: bool = True) -> list[Band]:
     """Rows in their order under Pinned, Today, Yesterday, This week, Earlier; `after` is the last band shown before.
+    Below the pins, rows that are not sorted by time (`is_timed`) have one heading, and none without pins.
 
     Days are those of `now`'s time zone, the viewer's.
     """
     found: list[tuple[str, list[ThreadRow]]] = []
     for row in rows:
-        key = _band(row, now)
+        key = _band(row, now) if is_timed or row.is_pinned else "others"
         if not found or found[-1][0] != key:
             found.append((key, []))
         found[-1][1].append(row)
-    return [
-        Band(key, "" if key == after and not position else _BANDS[key], tuple(group))
-        for position, (key, group) in enumerate(found)
-    ]
+    before = [after, *(key for key, _ in found)]
+    return [Band(key, _heading(key, above), tuple(group)) for above, (key, group) in zip(before, found, strict=False)]
 
 
-_BANDS = {"pinned": "Pinned", "today": "Today", "yesterday": "Yesterday", "week": "This week", "earlier": "Earlier"}
+_BANDS = {
+    "pinned": "Pinned",
+    "today": "Today",
+    "yesterday": "Yesterday",
+    "week": "This week",
+    "earlier": "Earlier",
+    "others": "Others",
+}
+
+
+def _heading(key: str, above: str) -> str:
+    """The heading of a band below another one; others than nothing need none."""
+    return "" if key == above or (key == "others" and not above) else _BANDS[key]
 
 
 def _band(row: ThreadRow, now: datetime) -> str:
     if row.is_pinned:
         return "pinned"
-    days = (now.date() - row.created.astimezone(now.tzinfo).date()).days
+    days = (now.date() - row.at.astimezone(now.tzinfo).date()).days
     return "today" if days <= 0 else "yesterday" if days == 1 else "week" if days < 7 else "earlier"
 
 
@@ -184,12 +196,25 @@ VIEW_WORDS = {
 }
 
 
+ORDER_WORDS = {
+    "newest": "Newest first",
+    "oldest": "Oldest first",
+    "changed": "Last changed first",
+    "longest": "Longest first",
+}
+
+
 def thread_views(lines: Mapping[str, tuple[str, bool]], counts: Mapping[str, int]) -> list[View]:
     """The views of the list, from their queries, whether each is current, and what is new in some; no news no count."""
     return [
         View(key, VIEW_WORDS[key], href(line), is_current, counts.get(key) or None)
         for key, (line, is_current) in lines.items()
     ]
+
+
+def thread_orders(lines: Mapping[str, tuple[str, bool]]) -> list[View]:
+    """The sort orders, from the query in each of them and whether it is current."""
+    return [View(key, ORDER_WORDS[key], href(line), is_current) for key, (line, is_current) in lines.items()]
 
 
 def href(line: str) -> str:
