@@ -15,6 +15,10 @@ MAX_WORDS = 100_000
 _OTHER = re.compile(r"\[\[[^\[\]]*\]\]")
 # One white space: with several, each could belong to the text as well, and a long run would be tried in every way.
 _SAY = re.compile(r"\[\[say\s([^\[\]]+)\]\]")
+_NUMBER = r"\s+(\d{1,6}(?:\.\d{1,6})?)\]\]"
+_READ = re.compile(rf"\[\[(?:fail|refuse-goals)\]\]|\[\[(?:words|sleep|pace){_NUMBER}|{_SAY.pattern}")
+_BEGINNING = re.compile(r"\[\[(?:call|fail|refuse-goals|words|sleep|pace|say)\b(?:[^\n]{0,60}?\]\]|[^\n]{0,60})")
+_MOST_UNREAD = 3
 _MOST_BROKEN = 50
 """After so many calls whose JSON is none, the rest is read as text: each failure costs a look at all of it."""
 
@@ -31,10 +35,12 @@ class Directives:
     sleep: float = 0
     pace: float = 0
     says: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    """The beginnings of what looks like a directive and is none."""
 
 
 def parse(said: str) -> Directives:
-    """The directives in a text. What is none although it looks like one is ignored."""
+    """The directives in a text, and what is none although it looks like one."""
     calls = tuple((name, arguments) for _, _, name, arguments in _calls(said))
     text = _without_calls(said)
     words, sleep, pace = (_number(text, name) for name in ("words", "sleep", "pace"))
@@ -46,6 +52,7 @@ def parse(said: str) -> Directives:
         sleep=sleep or 0,
         pace=pace or 0,
         says=told_to_say(text),
+        unread=tuple(each.strip() for each in _BEGINNING.findall(_READ.sub(" ", text))[:_MOST_UNREAD]),
     )
 
 
@@ -89,5 +96,5 @@ _BEGUN, _ENDED = re.compile(r"\[\[call\s+([A-Za-z_][\w.-]*)\s*"), re.compile(r"\
 
 
 def _number(text: str, name: str) -> float | None:
-    found = re.findall(rf"\[\[{name}\s+(\d{{1,6}}(?:\.\d{{1,6}})?)\]\]", text)
+    found = re.findall(rf"\[\[{name}{_NUMBER}", text)
     return float(found[-1]) if found else None

@@ -73,7 +73,7 @@ on("htmx:configRequest", ({ target, detail: { parameters, headers } }) => {
 	if (target.id !== "triage") return;
 	const [to] = links;
 	if (to) parameters.next = to.href;
-	next = /^(res|dup|snoo|note_)/.test(parameters.verb) && ahead.get(to?.href)?.text;
+	next = /^(res|dup|sn|note_)/.test(parameters.verb) && ahead.get(to?.href)?.text;
 	if (!next) return;
 	headers["Heddle-Ahead"] = next.includes(shown);
 	here = [desk.innerHTML, location.href];
@@ -132,7 +132,7 @@ function refocus(goes) {
 	const link = wrong ?? one(OPEN) ?? one(".rep a");
 	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
 	goes && show(link);
-	/^text/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
+	/^te/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);
 }
 
 on("htmx:beforeSend", ({ target }) => {

@@ -12,10 +12,9 @@ function keep(field) {
 	else kept[key(field)] = JSON.stringify([field.value, base(field).value]);
 }
 
-const forget = (keys) => keys?.split(",").forEach((each) => delete kept[each]);
+const forget = (keys) => keys?.split(",").map((each) => delete kept[each]);
 
-const sent = (form, button) =>
-	[...form.elements ?? []].filter((field) => field.dataset.draft && (button?.value ?? "").startsWith(field.dataset.with ?? ""));
+const sent = (form, button) => [...form.elements ?? []].filter((field) => field.dataset.draft && (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
 let from, typing, behind, taken = {};
 on("htmx:beforeSend", ({ detail: { requestConfig: its } }) => {

@@ -19,8 +19,7 @@ function isUsed(event) {
 
 const queue = [];
 
-const ends = ({ key }) =>
-	/^(Ent|Es|Ba)/.test(key) && queue.push(chord && key === "Enter" ? "Send" : key);
+const ends = ({ key }) => /^(Ent|Es|Ba)/.test(key) && queue.push(chord && key === "Enter" ? "Send" : key);
 
 function type(key) {
 	const field = active();
@@ -61,7 +60,7 @@ function inField({ key, target, shiftKey }) {
 	}
 	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a")) && !field.blur();
 	if (key !== "Escape") return;
-	return press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), enter(one(".rep[aria-current] a")), 1);
+	return press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), all("#desk-tabs [aria-current], .rep[aria-current] a").map(enter));
 }
 
 function send(target) {
@@ -163,7 +162,7 @@ function rove(list, by, opens) {
 	const from = at < 0 ? open : opens && open < 0 && !one(".rep :checked") ? at - by : at;
 	const next = links[from + by] ?? links.at(-(by > 0));
 	list.matches("details") || settle(links, next);
-	next.checked = true;
+	next.checked = 1;
 	next.focus();
 	if (!opens) return 1;
 	if (next !== links[from]) next.click();

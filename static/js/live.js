@@ -25,7 +25,7 @@ function connect() {
 
 function again() {
 	setTimeout(async () => {
-		const { status } = await fetch("", { redirect: "manual" }).catch(() => ({}));
+		const { status } = await fetch("", { redirect: "manual" }).catch(Object);
 		status < 500 && status !== 200 ? gone() : connect();
 	}, wait);
 	wait = Math.min(wait * 2, 3e4);
@@ -58,7 +58,7 @@ function put(fresh) {
 	const held = part(fresh.id);
 	aside.delete(fresh.id);
 	const chosen = getSelection();
-	const waits = held && (!chosen.isCollapsed && chosen.containsNode(held, true) || all(".htmx-request, :active", held)[0]);
+	const waits = held && (!chosen.isCollapsed && chosen.containsNode(held, 1) || all(".htmx-request, :active", held)[0]);
 	waits ? aside.set(fresh.id, fresh) : (fresh.dataset.index ? place : exchange)(fresh, held);
 }
 

@@ -1,8 +1,7 @@
 export const one = (selector, root = document) => root.querySelector(selector);
 export const part = (id) => document.getElementById(id);
 
-export const on = (events, work, how) =>
-	events.split(" ").forEach((event) => document.addEventListener(event, work, how));
+export const on = (events, work, how) => events.split(" ").map((event) => document.addEventListener(event, work, how));
 
 export const all = (selector, root = document) =>
 	[root, ...root.querySelectorAll(selector)].slice(!root.matches?.(selector));
@@ -52,7 +51,7 @@ document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone};path=/
 setInterval(() => {
 	for (const time of all("time")) {
 		const [, just, shown, past] = /^(just )?(now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
-		const age = (Date.now() - Date.parse(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
+		const age = (Date.now() - new Date(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
 		if (!shown || age >= 43200) continue;
 		const words = age < 1 ? "now" : age < 60 ? `${~~age} min` : age < 1440 ? `${~~(age / 60)} h` : `${~~(age / 1440)} d`;
 		time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;

@@ -1,6 +1,7 @@
 """T1: starting a thread (spec 2.2)."""
 
 import json
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -589,3 +590,22 @@ def test_the_simulator_quotes_only_what_was_written(api, who):
     make.run_turns()
     answer = data_of(api("alice").get(f"threads/{made['thread_id']}"))["messages"][-1]
     assert "You wrote: “Hi there”." in "".join(block.get("text", "") for block in answer["content"])
+
+
+@pytest.mark.parametrize(
+    ("words", "unread"),
+    [
+        ('[[call echo {"message": 1]] Hi', ['[[call echo {"message": 1]]']),
+        ("[[sleep -1]] [[pace soon]] Hi", ["[[sleep -1]]", "[[pace soon]]"]),
+        ("[[fail", ["[[fail"]),
+        ("[[words]] " * 9, ["[[words]]"] * 3),
+        ('[[say hello]] [[wordsworth]] [[call echo {"message": "[[sleep x]]"}]] [[refuse-goals]] Hi', []),
+    ],
+)
+def test_the_simulator_says_which_directive_it_could_not_read(api, who, words, unread):
+    """Otherwise nobody knows why the tool was not called."""
+    made = data_of(api("alice").post("threads", {"messages": [make.say(words)]}))
+    make.run_turns()
+    record = data_of(api("alice").get(f"threads/{made['thread_id']}"))
+    assert record["status"] == "user_turn"
+    assert re.findall("I could not read `(.+?)`", shapes.texts(record)[-1]) == unread

@@ -213,6 +213,24 @@ def test_a_report_is_snoozed_woken_and_labelled_from_the_dock(heddle: Heddle, vi
     wait_until(lambda: stored(heddle, thread_id)[0]["admin_label"] == "by thumb")
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_escape_leads_out_of_a_field_to_where_the_report_came_from(
+    heddle: Heddle, visit: Callable[..., Visit], width: int
+) -> None:
+    """To its row, or to the tab of its pane where no list is shown; never to nowhere."""
+    thread_id = complaints(heddle, 2, "Escaped")
+    page = visit("admin", viewport={"width": width, "height": 844}).page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    page.keyboard.press("j")
+    expect(page.locator("#desk-talk .rated")).to_contain_text("Escaped 1")
+    page.keyboard.press("m")
+    expect(page.locator("#admin-note")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#desk-tabs [aria-current]" if width == 390 else ".rep[aria-current] a")).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator(".rated")).to_contain_text("Escaped 0")
+
+
 def test_arrows_lead_from_report_to_report(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     """With and without scripts, and there is none where the list ends."""
     thread_id = complaints(heddle, 3, "In a row")

@@ -127,7 +127,8 @@ def _text(directives: Directives, said: str, since: Sequence[ModelMessage], says
     opening = _OPENINGS[seed[0] % len(_OPENINGS)]
     closing = _CLOSINGS[seed[1] % len(_CLOSINGS)]
     about = f" You wrote: “{_short(said)}”." if said else ""
-    return " ".join([f"{opening}{about}{''.join(_told(since))}", *says, closing])
+    unread = [f"I could not read `{_short(each)}`." for each in directives.unread]
+    return " ".join([f"{opening}{about}{''.join(_told(since))}", *unread, *says, closing])
 
 
 def _told(since: Sequence[ModelMessage]) -> Iterator[str]:
