@@ -123,6 +123,25 @@ def test_the_list_is_one_stop_and_places_have_keys(heddle: Heddle, visit: Callab
     page.wait_for_url("**/threads/")
 
 
+def test_the_list_is_sorted_by_keys_and_by_mouse(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """The menu opens at the order that is current; the address holds it."""
+    for words in ("Older", "Newer"):
+        heddle.start("alice", f"{words} of a pair to sort")
+    page = visit("alice").page
+    page.goto("/threads/?q=pair+sort")
+    titles = page.locator(".title a")
+    expect(titles).to_have_text([re.compile("^Newer"), re.compile("^Older")])
+    page.keyboard.press("Shift+O")
+    assert focused(page, ".menu [aria-current]")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(titles).to_have_text([re.compile("^Older"), re.compile("^Newer")])
+    assert page.url.endswith("?q=pair+sort+sort%3Aoldest")
+    page.locator("summary", has_text="Oldest first").click()
+    page.locator(".menu a", has_text="Newest first").click()
+    expect(titles).to_have_text([re.compile("^Newer"), re.compile("^Older")])
+
+
 def test_tab_takes_a_suggestion_over_and_moves_on_without_one(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     thread_id = heddle.start("alice", "Completed.")
     heddle.rate("alice", thread_id, 1, notes="To be completed")
