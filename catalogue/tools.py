@@ -13,7 +13,7 @@ from accounts.rights import require_maker
 from catalogue import dialects, naming
 from catalogue.elsewhere import handlers
 from catalogue.importing import refused, search_text
-from catalogue.models import Tool, ToolVersion
+from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.record import Content, Loss, Stored, ToolProblem, Unwritable
 from catalogue.wire_tools import (
     DialectPageOut,
@@ -196,6 +196,8 @@ def patch(actor: Actor, tool: Tool, body: ToolPatch, *, seen: str | None = None)
     require_own(tool)
     changes = body.changes()
     with transaction.atomic():
+        if "handler" in changes:  # before the tool, as whoever deletes the connection that the handler needs
+            ToolServer.objects.select_for_update().filter(pk=tool.server_id).first()
         tool = _locked(tool)
         require_seen(tool, seen, "tool")
         if changes.pop("handler", None) is not None:

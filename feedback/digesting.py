@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from django.db import DatabaseError, DataError, OperationalError, connection, transaction
@@ -19,6 +20,7 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.lookups import IsNull
 
 from core import notices
+from core.db import again
 from core.errors import Unavailable
 from core.prepared import Prepared, together
 from core.rows import new
@@ -73,14 +75,17 @@ def digest(limit: int = BATCH) -> int:
 
 def _digest_new(limit: int) -> int:
     try:
-        return _digest(limit, _store)
+        return again(partial(_digest, limit, _store))
     except DatabaseError as problem:
         if not _is_of_a_row(problem):
             raise
-        return sum(_digest(1, _store_or_pass_by) for _ in range(limit))
+        return sum(again(partial(_digest, 1, _store_or_pass_by)) for _ in range(limit))
 
 
 def _digest(limit: int, store: Callable[[list[int]], set[int]]) -> int:
+    """Digest in one transaction, which is tried again after a deadlock: it locks new reports and then wakes older ones,
+    while bulks lock upwards.
+    """
     with transaction.atomic():
         # The reports are locked, too, so that their texts do not change between reading and indexing.
         waiting = _WAITING.select_for_update(skip_locked=True, no_key=True).order_by("-pk")

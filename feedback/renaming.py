@@ -154,6 +154,6 @@ def _side(side: Mapping[str, Any], body: RenameIn, had: str | None = None) -> di
 
 
 def _renamed(field: Field, body: RenameIn) -> Field:
-    is_it = field.name == "label" and field.value.strip().casefold() == body.label.casefold()
+    is_it = field.name == "label" and label_text.plain(field.value).casefold() == body.label.casefold()
     is_sign = not field.literal and named("label", field.value).literal
     return named("label", body.to) if is_it and not is_sign else field

@@ -8,7 +8,7 @@ from itertools import islice
 
 from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.functions import Cast
-from django.db.models.lookups import IContains
+from django.db.models.lookups import IContains, IRegex
 from django.utils import timezone
 from django.utils.text import get_text_list
 
@@ -271,9 +271,16 @@ def _agent(value: str, asking: Asking) -> Q:
 
 def _meta(value: str, asking: Asking) -> Q:
     """Threads with the text in their imported metadata, ignoring case, if the actor may read that."""
-    # In the stored JSON, so the text is spelled as it is there.
-    said = Q(metadata__isnull=False) & Q(IContains(Cast("metadata", TextField()), dump(value)[1:-1]))
+    stored = Cast("metadata", TextField())
+    found = IContains(stored, dump(value)[1:-1]) if value.isascii() else IRegex(stored, "".join(map(_spelled, value)))
+    said = Q(metadata__isnull=False) & Q(found)
     return said if asking.actor.is_admin else said & Q(created_by=asking.actor.user_id)
+
+
+def _spelled(character: str) -> str:
+    """The expression for a character in stored JSON, which escapes all but ASCII, so that each case has its own."""
+    cases = dict.fromkeys((character, character.lower(), character.upper()))
+    return f"(?:{'|'.join(re.escape(dump(each)[1:-1]) for each in cases)})"
 
 
 def _created(value: str, asking: Asking) -> Q:

@@ -63,7 +63,9 @@ def page_of(
     order: Order = NEWEST,
     below: QuerySet[Thread] | None = None,
 ) -> ThreadPageOut:
-    """One page, pins first. The cursor is a position in that order, so concurrent writes never repeat or skip rows."""
+    """One page, pins first. The cursor is a position in that order, so concurrent writes never repeat or skip rows,
+    unless what they change is what the order goes by.
+    """
     rows, next_token = keyset(actor, threads, limit=limit, page_token=page_token, order=order, below=below)
     keys = dict(
         Thread.objects.filter(pk__in=[row.forked_from_id for row in rows if row.forked_from_id]).values_list(

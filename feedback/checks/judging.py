@@ -1,7 +1,7 @@
 """Verdicts on runs, read from transcripts, and the resulting state of each check."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, cast
@@ -172,6 +172,12 @@ def locked(check_pk: int) -> Check | None:
     report = Check.objects.filter(pk=check_pk).values("feedback")
     list(UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=report).values_list("pk"))
     return Check.objects.select_for_update(of=("self",), no_key=True).filter(pk=check_pk).first()
+
+
+def hold_reports(checks: Collection[int]) -> None:
+    """Lock the reports of several checks before any of those is `locked`, in the order in which bulks lock reports."""
+    named = Check.objects.filter(pk__in=checks).values("feedback")
+    list(UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=named).order_by("pk").values_list("pk"))
 
 
 def tell(check: Check, *, by: int) -> None:

@@ -24,7 +24,7 @@ from accounts.rights import Right, require_admin
 from core import ids, sse
 from core.actor import Actor
 from core.canonical import fingerprint
-from core.db import give_connection_back
+from core.db import anew, give_connection_back
 from core.errors import DomainError, InvalidRequest, NotFound, Unauthorized
 from feedback.checks import judging
 from feedback.checks.wire import MOST_RUNS, RunIn
@@ -77,20 +77,27 @@ def stop(actor: Actor, batch_id: str) -> CheckBatch:
     A check with no started run keeps its earlier state.
     """
     batch = batch_for(actor, batch_id)
-    waits = CheckRun.objects.filter(batch=batch, ended_at=None, fork=None)
-    with transaction.atomic():
-        CheckBatch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)  # no run is started meanwhile
-        for check_pk in sorted(set(waits.values_list("of", flat=True))):
-            check = judging.locked(check_pk)
-            waits.filter(of=check_pk).delete()
-            if check is not None:
-                judging.tell(check, by=actor.user_id)
+    _drop_waiting(batch, by=actor.user_id)
     starter = actor_of_user(batch.created_by)
     for begun in CheckRun.objects.filter(batch=batch, ended_at=None).select_related("fork"):
         with suppress(Unauthorized, NotFound):  # the starter lost their rights, or the fork is gone: it ends by itself
             turns.cancel(starter, cast(Thread, begun.fork))
     come_by(waits=True)
     return batch_for(actor, batch_id)
+
+
+@anew
+def _drop_waiting(batch: CheckBatch, *, by: int) -> None:
+    waits = CheckRun.objects.filter(batch=batch, ended_at=None, fork=None)
+    with transaction.atomic():
+        CheckBatch.objects.select_for_update(of=("self",), no_key=True).get(pk=batch.pk)  # no run is started meanwhile
+        checks = sorted(set(waits.values_list("of", flat=True)))
+        judging.hold_reports(checks)
+        for check_pk in checks:
+            check = judging.locked(check_pk)
+            waits.filter(of=check_pk).delete()
+            if check is not None:
+                judging.tell(check, by=by)
 
 
 def batch_for(actor: Actor, batch_id: str) -> CheckBatch:

@@ -577,6 +577,41 @@ def test_a_reader_does_not_wait_for_who_is_beginning_runs_and_a_worker_does(api,
     assert CheckRun.objects.get(of__key=other["check_id"][4:]).fork
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_stopping_a_batch_meets_nobody_who_locks_reports_in_their_order(api, kept, settings):
+    """The check of the newer report is older, and a bulk has the older report and wants the newer one."""
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
+    data_of(api("admin").post(f"{CHECKS}/{kept(ECHO)['check_id']}/runs", {}))  # so that the others wait
+    checks = [kept(ECHO), kept(ECHO)]
+    older, newer = [Check.objects.get(key=each["check_id"][4:]) for each in checks]
+    Check.objects.filter(pk=older.pk).update(feedback=None)
+    Check.objects.filter(pk=newer.pk).update(feedback=older.feedback_id)
+    Check.objects.filter(pk=older.pk).update(feedback=newer.feedback_id)
+    batch = data_of(api("admin").post(f"{CHECKS}/run", {"check_ids": [each["check_id"] for each in checks]}))
+    reports, refused = UserFeedback.objects.select_for_update(no_key=True), []
+    held = threading.Event()
+
+    def change():
+        try:
+            with transaction.atomic():
+                list(reports.filter(pk=older.feedback_id))
+                held.set()
+                sleep(0.4)
+                list(reports.filter(pk=newer.feedback_id))
+        except OperationalError as problem:
+            refused.append(problem)
+        finally:
+            connection.close()
+
+    changing = threading.Thread(target=change)
+    changing.start()
+    assert held.wait(5)
+    assert data_of(api("admin").post(f"{CHECKS}/batches/{batch['batch_id']}/stop"))["is_over"]
+    changing.join()
+    assert not refused
+
+
 def test_a_batch_is_held_against_another(api, kept, ran, django_assert_max_num_queries):
     worse, better, alone = kept(NO_ECHO), kept(ECHO), kept(ECHO)
     named = {"check_ids": [worse["check_id"], better["check_id"]]}

@@ -285,6 +285,16 @@ def test_a_label_is_renamed_with_all_that_names_it(admin, api, act, reports, who
     assert not Label.objects.filter(folded="money").exists()
 
 
+@pytest.mark.parametrize("spelling", ['"what  it\tcosts"', "“What it costs”", "caf\u0065\u0301"])
+def test_a_view_follows_a_label_however_it_spells_it(admin, act, reports, spelling):
+    """As the query finds it: blanks, case, and letters with their accents apart."""
+    act(reports[0], "label", add=["what it costs", "café"])
+    view = data_of(admin.post("admin/feedback/views", {"name": "Mine", "query": f"is:open label:{spelling}"}))
+    rename(admin, "café" if "caf" in spelling else "what%20it%20costs", name="price")
+    query = data_of(admin.get(f"admin/feedback/views/{view['view_id']}"))["query"]
+    assert query == "is:open label:price"
+
+
 def test_a_label_is_merged_only_where_a_merge_was_asked_for(admin, act, reports):
     act(reports[0], "label", add=["cash"])
     act(reports[1], "label", add=["money", "bags", "cash"])

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.models import User
 from core.errors import InvalidRequest, Unauthorized, Unavailable
 from feedback import bulk, digesting, indexing, querying
 from feedback.models import (
@@ -514,3 +515,12 @@ def test_a_rating_of_the_call_itself_knows_that_it_failed(api, who):
     make.run_turns(waiting)
     digesting.digest()
     assert failed("remember") == {late}
+
+
+@pytest.mark.parametrize("name", ["Weiß", "weiß", "weiss", "WEISS", "Élodie", "élodie weiß", "ÉLODIE"])
+def test_people_are_found_by_names_in_any_case_of_any_script(api, who, name):
+    User.objects.filter(pk=who.alice.user.pk).update(name="Élodie Weiß")
+    make.rating(who.alice, make.thread(who.alice), 1)
+    make.rating(who.bob, make.thread(who.bob), 1)
+    for line, count in ((f'by:"{name}"', 1), (f'-by:"{name}"', 1), (f'by:"{name}x"', 0)):
+        assert len(data_of(api("admin").get(f"admin/feedback?q={quote(line)}"))["items"]) == count, line

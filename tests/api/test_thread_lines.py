@@ -128,3 +128,13 @@ def test_a_token_of_another_order_is_refused(api, who):
     token = data_of(api("alice").get("threads?q=sort:oldest&limit=1"))["next_token"]
     assert refusal_of(api("alice").get(f"threads?limit=1&page_token={token}"))[0] == 400
     assert data_of(api("alice").get(f"threads?q=sort:oldest&limit=1&page_token={token}"))["next_token"] is None
+
+
+@pytest.mark.parametrize("said", ["Évora", "évora", "ÉVORA", "vora", "éVoRa (Σ)"])
+def test_metadata_is_found_whatever_the_case_of_its_letters(api, who, said):
+    line = {"id": "c1", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
+    line["metadata"] = {"city": "Évora (σ)"}
+    data_of(api("alice").post("threads/import", {"format": "openai", "conversations": [line]}))
+    query = quote(f'meta:"{said}"')
+    assert len(data_of(api("alice").get(f"threads?q={query}"))["items"]) == 1
+    assert data_of(api("alice").get(f"threads?q={quote('meta:' + chr(0xC8) + 'vora')}"))["items"] == []

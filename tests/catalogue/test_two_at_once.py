@@ -1,12 +1,15 @@
 """Imports, changes in place, calls and worlds that meet at the same moment (C2, C3, C51, C106, C113, C115, C134)."""
 
 from collections.abc import Callable
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
+from time import sleep
 
 import pytest
 from django.db import connection
 
+from catalogue.elsewhere import handlers
 from catalogue.models import Call, Tool, ToolVersion, WorldFixture
+from core import outbound
 from tests import people
 from tests.conftest import Api, data_of
 
@@ -106,3 +109,30 @@ def test_an_import_does_not_undo_what_a_person_sets_meanwhile():
         assert together(*acts) == [200, 200]
         row = Tool.objects.get(name=f"tool{number}")
         assert (row.version, row.visible, row.tags, "b" in row.search) == (2, False, ["t"], True)
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+def test_no_tool_keeps_a_handler_of_a_connection_that_is_deleted_meanwhile(monkeypatch):
+    """Whichever comes first, the tool needs no connection that is gone."""
+    alice = Api(people.gather().alice.token)
+    monkeypatch.setattr(outbound, "check_url", lambda url: None)
+    body = {"dialect": "mcp", "server": "crm", "tools": [{"name": "a", "inputSchema": {"type": "object"}}]}
+    data_of(alice.post("/v1/catalogue/tools/import", body))
+    path = "/v1/catalogue/servers/crm/connection"
+    data_of(alice.put(path, {"kind": "http", "url": "https://example.org/x", "attach": False}))
+    looked, is_connected = Event(), handlers._is_connected
+
+    def connected(*asked: object) -> bool:
+        found = is_connected(*asked)
+        looked.set()
+        sleep(0.4)
+        return found
+
+    def deleting() -> int:
+        assert looked.wait(5)
+        return alice.request("DELETE", path).status_code
+
+    monkeypatch.setattr(handlers, "_is_connected", connected)
+    changing = lambda: alice.patch("/v1/catalogue/tools/crm__a", {"handler": {"kind": "http"}}).status_code  # noqa: E731
+    assert together(changing, deleting) == [200, 200]
+    assert not Tool.objects.get(qualified_name="crm__a").is_dispatchable

@@ -1,13 +1,18 @@
 """The periodic digest of rated answers and the index of threads: the tasks and their schedule."""
 
+import threading
+from time import sleep
+
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 
 from config.celery import app
 from core import notices
+from core.db import anew
 from feedback import digesting, tasks, triage
-from feedback.models import RatedAnswer, Undigested
+from feedback.deciding import VERBS
+from feedback.models import RatedAnswer, Triage, Undigested, UserFeedback
 from tests import make
 from threads import tasks as threads
 from threads.models import Block, Unindexed
@@ -39,6 +44,39 @@ def test_the_task_indexes_what_has_ended(who):
     make.thread(who.alice)
     threads.index()
     assert not Unindexed.objects.exists()
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_the_digest_and_a_bulk_that_meet_in_a_circle_both_get_there(who):
+    """The digest has the new report and wakes the older one; a bulk has the older one and wants the new one."""
+
+    def rate(person):
+        return make.rating(person, make.thread(person, "[[fail]]"), 1, notes="Quasimodo overcharged me").feedback_id
+
+    snoozed = rate(who.alice)
+    digesting.catch_up()
+    snooze = VERBS["snooze"]
+    triage.act(who.admin.actor, snoozed, (snooze, snooze.takes(until_again=True)))
+    rate(who.bob)
+    older, newer = UserFeedback.objects.order_by("pk")
+    reports, held = UserFeedback.objects.select_for_update(no_key=True), threading.Event()
+
+    @anew
+    def change():
+        with transaction.atomic():
+            list(reports.filter(pk=older.pk))
+            held.set()
+            sleep(0.4)
+            list(reports.filter(pk=newer.pk))
+
+    changing = threading.Thread(target=lambda: (change(), connection.close()))
+    changing.start()
+    assert held.wait(5)
+    digesting.finish()
+    changing.join()
+    assert not Undigested.objects.exists()
+    assert not Triage.objects.get(feedback=older).snoozed_until_again
 
 
 def test_they_run_every_few_seconds():
