@@ -12,6 +12,7 @@ from django.db.models.lookups import IContains, IRegex
 from django.utils import timezone
 from django.utils.text import get_text_list
 
+from accounts.naming import called
 from core import fulltext, grammar, ids, moments, sorting, vocabulary
 from core.actor import Actor
 from core.db import dump
@@ -261,7 +262,7 @@ def _goal(value: str, asking: Asking) -> Q:
 def _owner(value: str, asking: Asking) -> Q:
     if value == "me":
         return Q(created_by=asking.actor.user_id)
-    return Q(created_by__email__istartswith=value) | Q(created_by__name__iexact=value)
+    return Q(created_by__email__istartswith=value) | Q(created_by__in=called(value))
 
 
 def _agent(value: str, asking: Asking) -> Q:

@@ -9,6 +9,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.lookups import GreaterThan
 
 from accounts.models import Org, User
+from accounts.naming import called
 from core import ids, moments
 from core.actor import Actor
 from core.related import spellings
@@ -335,19 +336,10 @@ def _one_of(asked: str, column: str, value: str, asking: Asking) -> Q:
         return Q(**{column: asking.actor.user_id})
     said = value.lower()
     people = User.objects.filter(email=said) if "@" in said else User.objects.filter(email__startswith=f"{said}@")
-    found = list(people.values_list("pk", flat=True)[:_PEOPLE]) or _called(value)
+    found = list(people.values_list("pk", flat=True)[:_PEOPLE]) or called(value, _PEOPLE)
     if not found:
         return asking.nobody(f"There is no user {value}.", asked, value)
     return Q(**{column: found[0]}) if len(found) == 1 else Q(**{f"{column}__in": found})
-
-
-def _called(name: str) -> list[int]:
-    """People by their name or words of it, ignoring case. All names are read: each database has another idea of case,
-    and none of them takes ß for ss.
-    """
-    asked = set(name.casefold().split())
-    rows = User.objects.exclude(name="").order_by("pk").values_list("pk", "name") if asked else ()
-    return [pk for pk, found in rows if asked <= set(found.casefold().split())][:_PEOPLE]
 
 
 def _stretch(value: str, asking: Asking) -> moments.Stretch:

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
+from accounts.models import User
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -138,3 +139,11 @@ def test_metadata_is_found_whatever_the_case_of_its_letters(api, who, said):
     query = quote(f'meta:"{said}"')
     assert len(data_of(api("alice").get(f"threads?q={query}"))["items"]) == 1
     assert data_of(api("alice").get(f"threads?q={quote('meta:' + chr(0xC8) + 'vora')}"))["items"] == []
+
+
+@pytest.mark.parametrize(("said", "count"), [("weiss", 1), ("ÉLODIE", 1), ("élodie weiß", 1), ("Élo", 0), ("alice", 1)])
+def test_owners_are_found_by_names_in_any_case_of_any_script(api, who, said, count):
+    User.objects.filter(pk=who.alice.user.pk).update(name="Élodie Weiß")
+    make.thread(who.alice, "Hi")
+    query = quote(f'owner:"{said}"')
+    assert len(data_of(api("alice").get(f"threads?q={query}"))["items"]) == count
