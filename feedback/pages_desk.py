@@ -58,6 +58,7 @@ _FINAL = "final_at"
 """Session key: when the reader last did something that cannot be undone."""
 OF_RUNS = "runs"
 """Tag of the message that runs of the open report's check were started; once they are over, their outcome is told."""
+_HELD_BACK = "Nothing was undone: what you did last cannot be. Shift+Z undoes what was before it."
 _NEWS = timedelta(minutes=1)
 """How long a page tells of an undo that is over."""
 View = Callable[..., HttpResponseBase]
@@ -259,11 +260,13 @@ def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
 def undo(request: HttpRequest) -> HttpResponseBase:
     """Undo an action. If it changed a single report, that report is opened.
 
-    With `ask` only tell why not: something came after it that cannot be undone, or that changed nothing.
+    With `ask` only tell why not: something came after it that cannot be undone, or that changed nothing, or there is
+    nothing (`nothing`).
     """
     actor = admin_actor(request)
     if "ask" in request.POST:
-        notes.info(request, "Nothing was undone: what you did last cannot be. Shift+Z undoes what was before it.")
+        is_last = request.POST["ask"] != "nothing"
+        notes.info(request, _HELD_BACK if is_last else "Nothing is left to undo.")
         return _onward(request, _local(request, "here"))
     action = ids.key_of(request.POST.get("action_id", ""), ids.ACTION) or ""
     try:

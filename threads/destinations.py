@@ -22,7 +22,7 @@ from core.destinations import (
 from core.wording import ago
 from threads import agents, finding, hooks
 from threads.models import Thread
-from threads.presenting.listing import VIEW_WORDS, href
+from threads.presenting.listing import ORDER_WORDS, VIEW_WORDS, href
 from threads.status import Visibility
 
 _PAGES = (
@@ -44,6 +44,10 @@ def destinations(actor: Actor, org: Org | None, words: Sequence[str]) -> Iterato
         if line and words and fits(words, VIEW_WORDS[name], "threads"):
             url = reverse("threads:list") + href(line)
             yield Destination("View", f"Threads: {VIEW_WORDS[name]}", url, "eye", line)
+    for name, (line, _) in finding.orders("").items():
+        if line and words and fits(words, ORDER_WORDS[name], "threads sort"):
+            url = reverse("threads:list") + href(line)
+            yield Destination("View", f"Threads: {ORDER_WORDS[name]}", url, "sort", line)
     yield from _threads(actor, words)
     if org and are_long_enough(words):
         for agent in agents.listed(actor, org.pk, limit=AT_MOST, page_token=None, words=" ".join(words)).items:

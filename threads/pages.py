@@ -93,7 +93,8 @@ def threads(request: HttpRequest) -> HttpResponse:
     }
     htmx = HtmxDetails(request)
     is_partial = htmx and after and not htmx.boosted
-    return render(request, "threads/_rows.html" if is_partial else "threads/list.html", context)
+    template = "threads/_rows.html" if is_partial else "threads/list.html"
+    return render(request, template, context | {"is_more": is_partial})
 
 
 def _refused(problems: Iterable[finding.Problem]) -> list[listing.Refused]:

@@ -14,6 +14,7 @@ from tests.e2e.visiting import Heddle, Visit, wait_until
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 CALLS = '[[call calculate {"expression": "6 * 7"}]] [[call calculate {"expression": "1 / 0"}]]'
 ROLES = ("user", "assistant")
+NOON = 1_770_000_000
 
 
 def focused(page: Page, selector: str) -> bool:
@@ -140,6 +141,19 @@ def test_the_list_is_sorted_by_keys_and_by_mouse(heddle: Heddle, visit: Callable
     page.locator("summary", has_text="Oldest first").click()
     page.locator(".menu a", has_text="Newest first").click()
     expect(titles).to_have_text([re.compile("^Newer"), re.compile("^Older")])
+
+
+def test_what_more_threads_brings_is_read_on_from_its_first_row(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    for number in range(52):
+        heddle.imported("alice", f"more-{number}", said, title=f"Many more {number:02}", created=NOON + number)
+    page = visit("alice").page
+    page.goto("/threads/?q=many+more+sort:oldest")
+    page.locator("a", has_text="More threads").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".title a", has_text="Many more 50")).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator(".title a", has_text="Many more 51")).to_be_focused()
 
 
 def test_tab_takes_a_suggestion_over_and_moves_on_without_one(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -557,7 +557,7 @@ def test_resolving_what_somebody_else_resolved_says_so_and_goes_on(browser_of: B
     page = then(client, press(client, page, "resolve"))
     assert told(page) == ["Bea already resolved “report 1”."]
     assert page.id("desk-report").one(class_="words").words == "report 0"
-    assert page.none("button", data_key="z") and TriageChange.objects.count() == changes
+    assert page.none("form", id="undo") and TriageChange.objects.count() == changes
     assert opened(client, before).id("triage").one("button", value="reopen")["data-key"] == "E"
 
 
@@ -704,7 +704,7 @@ def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: P
     assert words(page) == ["report 1", "report 0"]
     assert page.id("desk-report").one(class_="words").words == "report 1"
     assert (stored(made[1]).resolved, stored(made[1]).admin_note) == (False, None)
-    assert page.id("desk-status").none("form"), "an undo is not undone"
+    assert page.none("form", id="undo"), "an undo is not undone"
 
 
 def test_undo_says_what_it_could_not_take_back(browser_of: Browser, who: People) -> None:
@@ -725,7 +725,7 @@ def test_an_undo_that_could_change_nothing_leads_on_to_what_was_done_before(brow
     page = then(client, submit(client, page.id("desk-status").one("form")))
     page = then(client, submit(client, page.id("desk-status").one("form")))
     assert [stored(each).resolved for each in made] == [False, False]
-    assert page.id("desk-status").none("form")
+    assert page.none("form", id="undo")
 
 
 def test_labels_of_two_do_not_collide_and_an_undo_leaves_those_of_others(browser_of: Browser, who: People) -> None:
@@ -858,6 +858,18 @@ def test_what_an_undo_gave_back_is_not_offered_for_ever(browser_of: Browser, who
     with time_machine.travel(now, tick=False):
         do(who.admin, report, "own", owner="me")
         assert opened(client, report).id("admin-note").text == ""
+
+
+def test_z_says_when_there_is_nothing_to_undo(browser_of: Browser, who: People) -> None:
+    """In place of what was undone before: otherwise it looks as if that had happened once more."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = then(client, press(client, opened(client, report), "label", label="money"))
+    page = then(client, submit(client, page.id("undo")))
+    assert told(page)[0].startswith("Undone") and stored(report).admin_label is None
+    for _ in range(2):
+        [button] = page.id("desk-status").all("button", data_key="z")
+        page = then(client, submit(client, button.within("form"), button["value"]))
+        assert told(page) == ["Nothing is left to undo."]
 
 
 def test_z_undoes_nothing_older_than_a_button_without_effect(browser_of: Browser, who: People) -> None:

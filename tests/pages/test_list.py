@@ -296,6 +296,9 @@ def test_the_next_page_is_rows_for_htmx_and_a_whole_page_without_scripts(browser
     assert {child.tag for child in part.children if isinstance(child, Node)} == {"tbody"}
     assert titles(part) == titles(whole) == [f"T {place}" for place in reversed(range(10))]
     assert part.none(rel="next")
+    focused = [each.words for each in part.all("a") if "data-focus" in each.attributes]
+    assert focused == ["T 9"], "what was pressed is gone, and reading goes on here"
+    assert not [each for each in whole.all("a") if "data-focus" in each.attributes]
 
 
 def test_a_boosted_visit_gets_the_whole_page(browser_of: Browser, who: People) -> None:

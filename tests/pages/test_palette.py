@@ -285,4 +285,6 @@ def test_runs_of_checks_are_left_out_as_in_the_list(browser_of: Browser, who: Pe
 
 def test_the_views_of_the_thread_list_are_places(browser_of: Browser) -> None:
     assert leads(browser_of("alice"), "failed", "Threads: Failed") == "/threads/?q=status%3Afailed"
+    assert leads(browser_of("alice"), "oldest", "Threads: Oldest first") == "/threads/?q=sort%3Aoldest"
+    assert leads(browser_of("alice"), "sort long", "Threads: Longest first") == "/threads/?q=sort%3Alongest"
     get(browser_of("alice"), "/threads/?q=status%3Afailed")
