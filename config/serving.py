@@ -1,7 +1,6 @@
 """The WSGI server (granian)."""
 
 import gc
-import multiprocessing
 import os
 import resource
 import signal
@@ -27,8 +26,12 @@ class _Server(Granian):  # type: ignore[misc, valid-type]
     a second signal comes right after the first. Ctrl+C reaches parent and child, and the parent then stops the child.
     """
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._pid = os.getpid()
+
     def signal_handler_interrupt(self, *args: Any, **kwargs: Any) -> None:
-        if multiprocessing.parent_process():
+        if os.getpid() != self._pid:  # multiprocessing itself knows its parent only some time after the fork
             # A child inherits this handler until it serves. It has answered nothing yet, and the signal would be lost.
             os._exit(0)
         _hear_no_more()
