@@ -170,6 +170,12 @@ def views(line: str) -> dict[str, tuple[str, bool]]:
     return {"all": (grammar.spelled(All(everything)), len(everything) == len(parts)), **found}
 
 
+def is_view(line: str) -> bool:
+    """Whether a query is one of the views and nothing more, in whatever order."""
+    parts = [part for part in _parts(line) if not is_sort(part)]
+    return not parts or (len(parts) == 1 and parts[0] in _VIEW_TERMS.values())
+
+
 def orders(line: str) -> dict[str, tuple[str, bool]]:
     """For each order, the same query in that order, and whether that is its order. The default order is not written."""
     root = _checked(line)

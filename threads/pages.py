@@ -78,7 +78,7 @@ def threads(request: HttpRequest) -> HttpResponse:
         "bands": bands,
         "watch": listing.watch(shown, line),
         "views": listing.thread_views(views, {"replies": news}),
-        "is_view": any(is_held and within in finding.VIEWS.values() for within, is_held in views.values()),
+        "is_view": finding.is_view(line),
         "q": line,
         "problems": _refused(found.problems),
         "found_count": _count(scope, len(shown), next_token) if found.is_asked and not after else 0,

@@ -13,7 +13,7 @@ from catalogue.importing import check_tool, refused
 from catalogue.models import Tool, World, WorldAnswer, WorldEntity, WorldTool
 from catalogue.record import ToolProblem
 from catalogue.wire_worlds import StateOut, WorldIn, WorldOut, WorldPageOut, WorldToolsIn
-from core import ids, paging
+from core import db, ids, paging
 from core.actor import Actor
 from core.errors import Expired, InvalidRequest, NotFound
 
@@ -82,9 +82,8 @@ def held(world_pk: int) -> World:
 
 def held_by(actor: Actor, world: World) -> World:
     """Lock the row of an open world that the actor may see. Raises `NotFound`, `Expired` (C117)."""
-    found = World.objects.visible_to(actor).select_for_update().filter(pk=world.pk).first()
-    if found is None:
-        raise NotFound.of("world", world.world_id)
+    gone = NotFound.of("world", world.world_id)
+    found: World = db.held(World.objects.visible_to(actor).select_for_update(), world.pk, gone)
     require_open(found)
     return found
 

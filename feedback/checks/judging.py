@@ -169,8 +169,7 @@ def locked(check_pk: int) -> Check | None:
     Its report is locked first, in the same order as when that is retracted, because webhook events of the check
     reference the report.
     """
-    report = Check.objects.filter(pk=check_pk).values("feedback")
-    list(UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=report).values_list("pk"))
+    hold_reports([check_pk])
     return Check.objects.select_for_update(of=("self",), no_key=True).filter(pk=check_pk).first()
 
 

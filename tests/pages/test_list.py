@@ -233,6 +233,7 @@ def test_the_list_is_sorted_as_the_address_says(browser_of: Browser, who: People
     assert page.one("h1").words == "Threads"
     Thread.objects.all().delete()
     assert "No threads yet." in get(client, "/threads/?q=sort:oldest").one("main").words
+    assert "No threads in this view." in get(client, "/threads/?q=is:fork+sort:oldest").one("main").words
 
 
 def test_the_next_page_goes_on_in_the_same_order(browser_of: Browser, who: People) -> None:
