@@ -94,7 +94,7 @@ def make(actor: Actor, name: str, description: str = "") -> Label:
         return insert(actor, wanted, clean_description(description))
     except IntegrityError:
         there = Label.objects.filter(folded=wanted.casefold()).values_list("name", flat=True).first()
-        raise Conflict(f"Label {isolated(there or wanted)} already exists.") from None
+        raise Conflict(f"name: label {isolated(there or wanted)} already exists") from None
 
 
 def new_name(name: str) -> str:

@@ -35,7 +35,7 @@ class IsThere(Conflict):
         self.counts = (labelling.carried(label), labelling.carried(into))
         moved, held = map(many_reports, self.counts)
         super().__init__(
-            f"Label {isolated(into.name)} already exists, on {held}. To merge {isolated(label.name)}, on {moved}, "
+            f"name: label {isolated(into.name)} already exists, on {held}. To merge {isolated(label.name)}, on {moved}, "
             'into it (irreversible), send "merge": true.'
         )
 

@@ -40,6 +40,8 @@ class _Part:
     """The rows of one part, by table."""
 
     rows: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
+    original: int | None = None
+    """The last report that is no duplicate itself: what the next duplicate is one of."""
 
     def add(self, name: str, *row: Any) -> None:
         self.rows.setdefault(name, []).append(row)
@@ -148,7 +150,9 @@ def _tables() -> dict[str, Table]:
             "modified_by", "sentiment", "categories", "category_bits", "notes", "admin_label", "admin_note", "resolved",
             "resolved_by", "resolved_at", "owned_by",
         ),
-        "triage": Table(Triage, "feedback", "owner", "outcome", "snoozed_until", "snoozed_until_again"),
+        "triage": Table(
+            Triage, "feedback", "owner", "outcome", "duplicate_of", "snoozed_until", "snoozed_until_again",
+        ),
         "label": Table(Labelled, "feedback", "label"),
         "reply": Table(Reply, "feedback", "public_status", "public_reply", "replied_at"),
         "answer": Table(RatedAnswer, "feedback", "model_profile", "error_code"),
@@ -246,9 +250,14 @@ def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: i
         admin_note, resolved, owner if resolved else None, stamp, owner,
     )  # fmt: skip
     outcome = random.choices(_OUTCOMES, (30, 15, 10, 15, 10, 20))[0] if resolved else None
+    if outcome == taxonomy.Outcome.DUPLICATE and part.original is None:
+        outcome = taxonomy.Outcome.FIXED
+    original = part.original if outcome == taxonomy.Outcome.DUPLICATE else None
+    if original is None:
+        part.original = pk
     snoozed = moment(created + timedelta(days=random.randint(1, 400))) if not resolved and fate > 0.98 else None
     if owner or snoozed:
-        part.add("triage", pk, owner, outcome, snoozed, False)
+        part.add("triage", pk, owner, outcome, original, snoozed, False)
     for each in labels:
         part.add("label", pk, people.labels[each])
     if resolved and random.random() < 0.05:

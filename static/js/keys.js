@@ -78,9 +78,9 @@ on("click", (event) => {
 on("click focusin", ({ target, type }) => all(".menu[open]").map((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), 1);
 
 function closeMenus() {
-	const menu = one(".menu[open]");
-	if (menu) menu.open = 0, one("summary", menu).focus();
-	return menu;
+	const menu = one(".menu[open] summary");
+	menu?.focus();
+	return press(menu);
 }
 
 const OWN = {
@@ -120,8 +120,7 @@ const press = (found) => (found?.click(), found);
 
 function open() {
 	const details = [active().closest("details"), ...reached()?.querySelectorAll("details") ?? []].find(inView);
-	if (details) details.open = !details.open;
-	return details || press(active().closest("[data-roving] a"));
+	return press(details ? one("summary", details) : active().closest("[data-roving] a"));
 }
 
 function atTurn(key) {
@@ -142,7 +141,7 @@ function free() {
 	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell();
 }
 
-const tell = () => (say("No more below."), one("#told").innerHTML = "<p>No more below.");
+const tell = () => (say("No more below."), one("#told")?.setHTMLUnsafe("<p>No more below."));
 
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
@@ -161,11 +160,11 @@ function rove(list, by, opens) {
 	const open = links.findIndex(isOpen);
 	const from = at < 0 ? open : opens && open < 0 && !one(".rep :checked") ? at - by : at;
 	const next = links[from + by] ?? links.at(-(by > 0));
-	list.matches("details") || settle(links, next);
 	next.checked = 1;
 	next.focus();
-	if (!opens) return 1;
-	if (next !== links[from]) next.click();
+	if (list.matches("details")) return 1;
+	settle(links, next);
+	if (next !== links[from]) opens && next.click();
 	else if (!press(one(`[data-beside="${by}"] a`)) && by > 0) tell();
 	return 1;
 }

@@ -8,10 +8,10 @@ let [live, token] = talk.dataset.live.split(/(?<=token=)/), wait = 1e3, source, 
 connect();
 onscroll = follow;
 on("visibilitychange", connect);
-on("htmx:afterSettle", ({ target }) => {
+on("htmx:afterSettle", ({ target, detail }) => {
 	if (!target.matches("#write, #asked")) return;
 	connect();
-	if (active() === document.body && matchMedia("(hover)").matches) enter(part("say"));
+	if (active() === document.body && detail.requestConfig.triggeringEvent.isTrusted && matchMedia("(hover)").matches) enter(part("say"));
 });
 
 function connect() {
@@ -66,15 +66,14 @@ on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() 
 
 function place(article, held) {
 	if (held?.matches(".msg")) return replace(held, article);
-	(turns().find((other) => number(other) > number(article)) ?? part("asked")).before(article);
+	(turns().find((other) => other.dataset.index > +article.dataset.index) ?? part("asked")).before(article);
 	adopt(article);
 }
 
 const turns = () => all("[data-index]", talk);
-const number = ({ dataset }) => +dataset.index;
 
 function drop(index) {
-	for (const article of turns()) if (number(article) >= index) article.remove(), aside.delete(article.id);
+	for (const article of turns()) if (+article.dataset.index >= index) article.remove(), aside.delete(article.id);
 }
 
 function exchange(fresh, held) {

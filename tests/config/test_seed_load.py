@@ -58,6 +58,18 @@ def test_later_reports_have_higher_ids_and_none_is_of_the_future(who):
 
 
 @pytest.mark.django_db
+def test_a_duplicate_has_its_original_which_is_none_itself_and_came_before():
+    """As the desk demands of each."""
+    load()
+    duplicates = Triage.objects.filter(outcome="duplicate").select_related("duplicate_of__triage")
+    assert duplicates.count() == Triage.objects.filter(duplicate_of__isnull=False).count() > REPORTS / 30
+    for each in duplicates:
+        original = each.duplicate_of
+        assert original.pk < each.feedback_id
+        assert Triage.objects.filter(feedback=original, outcome="duplicate").count() == 0
+
+
+@pytest.mark.django_db
 def test_loading_again_changes_nothing_and_a_load_that_broke_off_goes_on(who):
     load(500)
     before = list(UserFeedback.objects.order_by("pk").values())

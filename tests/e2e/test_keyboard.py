@@ -143,17 +143,27 @@ def test_the_list_is_sorted_by_keys_and_by_mouse(heddle: Heddle, visit: Callable
     expect(titles).to_have_text([re.compile("^Newer"), re.compile("^Older")])
 
 
-def test_what_more_threads_brings_is_read_on_from_its_first_row(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+@pytest.mark.parametrize("by", ["the link", "j", "ArrowDown"])
+def test_what_more_threads_brings_is_read_on_from_its_first_row(
+    heddle: Heddle, visit: Callable[..., Visit], by: str
+) -> None:
+    """A list goes on below its last row with the key that came there."""
     said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
     for number in range(52):
         heddle.imported("alice", f"more-{number}", said, title=f"Many more {number:02}", created=NOON + number)
     page = visit("alice").page
     page.goto("/threads/?q=many+more+sort:oldest")
-    page.locator("a", has_text="More threads").focus()
-    page.keyboard.press("Enter")
+    if by == "the link":
+        page.locator("a", has_text="More threads").focus()
+        page.keyboard.press("Enter")
+    else:
+        page.locator(".title a", has_text="Many more 49").focus()
+        page.keyboard.press(by)
     expect(page.locator(".title a", has_text="Many more 50")).to_be_focused()
     page.keyboard.press("j")
     expect(page.locator(".title a", has_text="Many more 51")).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator("#said")).to_have_text("No more below.")
 
 
 def test_tab_takes_a_suggestion_over_and_moves_on_without_one(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -384,8 +384,10 @@ def test_what_stops_a_turn_stands_still_under_the_pointer(heddle: Heddle, visit:
     expect(page.locator("#status")).to_have_text("Cancelled")
     expect(page.locator("#cancel")).to_have_count(0)
     assert page.evaluate(foot)[0] == 0
-    page.keyboard.press("?")
+    page.keyboard.press("?")  # still a command: who stopped by a key did not ask for the field
+    expect(page.locator("#keys")).to_be_visible()
     expect(page.locator("#keys")).to_contain_text("stop the turn")
+    expect(page.locator("#say")).to_have_value("")
 
 
 def test_a_thread_that_is_a_little_longer_than_the_window_opens_at_its_top(
