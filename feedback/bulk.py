@@ -236,6 +236,8 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
             for key in unknown
         )
         if bulk.state == Bulk.State.QUEUED:
+            if bulk.verb != RENAME.name:
+                renaming.hold_still(bulk.query or "")
             jobs.enqueue_on_commit(TASK, bulk.pk)
             return bulk
         while _advance_once(actor, bulk.pk, AT_ONCE):

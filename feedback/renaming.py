@@ -17,13 +17,13 @@ from django.db import IntegrityError
 from accounts.rights import require_admin
 from core.actor import Actor
 from core.errors import Conflict
-from core.grammar import Field
+from core.grammar import Field, leaves
 from core.wording import isolated
 from feedback import label_text, labelling, saved_views
 from feedback.deciding import RENAME
 from feedback.models import Bulk, Label, TriageChange
 from feedback.presenting import many_reports
-from feedback.querying import named
+from feedback.querying import named, parse
 from feedback.wire_verbs import RenameIn
 
 
@@ -35,8 +35,8 @@ class IsThere(Conflict):
         self.counts = (labelling.carried(label), labelling.carried(into))
         moved, held = map(many_reports, self.counts)
         super().__init__(
-            f"name: label {isolated(into.name)} already exists, on {held}. To merge {isolated(label.name)}, on {moved}, "
-            'into it (irreversible), send "merge": true.'
+            f"name: label {isolated(into.name)} already exists, on {held}. To merge {isolated(label.name)}, "
+            f'on {moved}, into it (irreversible), send "merge": true.'
         )
 
 
@@ -61,7 +61,8 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
 
     Call it in the transaction that also changes or queues the reports.
     Raises `InvalidRequest` if a saved view has no room for the new name, `IsThere` if the name belongs to another label
-    and `merge` is false, `Conflict` while either label is being renamed, or if the label was deleted at this moment.
+    and `merge` is false, `Conflict` while either label is being renamed or a bulk goes by a query that names it, or if
+    the label was deleted at this moment.
     """
     require_admin(actor)
     found, new = labelling.named(name), None if to is None else labelling.new_name(to)
@@ -78,6 +79,8 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     into = held.get(wanted.casefold())
     if wanted != label.name:
         labelling.require_at_rest(label.folded, wanted.casefold())
+        if wanted.casefold() != label.folded:  # for a query, upper and lower case are the same
+            _require_unasked(label.folded, wanted.casefold())
         saved_views.require_room(partial(_renamed, body=RenameIn(label=label.name, to=wanted)))
     if into and into != label and not merge:
         raise IsThere(label, into)
@@ -94,6 +97,33 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
         into.description = said
     into.save(update_fields=["name", "description"])
     return Renaming(label, into, is_merge=into != label, is_nothing=wanted == was)
+
+
+def asked_of(query: str) -> set[str]:
+    """The folded names of the labels that a query names."""
+    return {_folded(leaf) for leaf in leaves(parse(query).root) if isinstance(leaf, Field) and _is_label(leaf)}
+
+
+def hold_still(query: str) -> None:
+    """Keep the labels that a query names from being renamed until the caller's transaction ends, and from then on
+    while its bulk is open. Raises `Conflict` if one is being renamed.
+    """
+    folded = asked_of(query)
+    if folded:
+        held = Label.objects.select_for_update(no_key=True).filter(folded__in=folded)
+        list(held.order_by("pk").values_list("pk"))
+        labelling.require_at_rest(*folded)
+
+
+def _require_unasked(*folded: str) -> None:
+    """Refuse while a bulk goes through the reports of a query that names one of these labels. It asks again for each
+    chunk, so with the label gone it would find nothing more, and without it what was to be left alone.
+    """
+    running = Bulk.objects.filter(state__in=Bulk.OPEN, query__contains=":").exclude(verb=RENAME.name)
+    for query in running.values_list("query", flat=True):
+        if named_too := asked_of(query or "").intersection(folded):
+            name = isolated(min(named_too))
+            raise Conflict(f"A bulk action over a query with label {name} is running. Cancel it, or try again later.")
 
 
 def finish(bulk: Bulk) -> None:
@@ -154,6 +184,13 @@ def _side(side: Mapping[str, Any], body: RenameIn, had: str | None = None) -> di
 
 
 def _renamed(field: Field, body: RenameIn) -> Field:
-    is_it = field.name == "label" and label_text.plain(field.value).casefold() == body.label.casefold()
-    is_sign = not field.literal and named("label", field.value).literal
-    return named("label", body.to) if is_it and not is_sign else field
+    return named("label", body.to) if _is_label(field) and _folded(field) == body.label.casefold() else field
+
+
+def _is_label(field: Field) -> bool:
+    """Whether it names a label, and not what `label:*` and the like mean."""
+    return field.name == "label" and (field.literal or not named("label", field.value).literal)
+
+
+def _folded(field: Field) -> str:
+    return label_text.plain(field.value).casefold()

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from accounts.models import User
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
@@ -105,7 +106,8 @@ def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action
     """Undo one change in the caller's transaction: each column that still has the value that the change wrote.
 
     `change` is the one that is `stored`, with labels as they are called now (`renaming.followed`).
-    Returns the columns that stay because somebody changed them since; raises `NotFound` if the report is gone.
+    Returns the columns that stay because somebody changed them since, or because nobody could write that now: too long
+    labels, an owner who is no longer an admin. Raises `NotFound` if the report is gone.
     """
     report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
     if report is None:
@@ -120,6 +122,11 @@ def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action
     if _WHOLE.intersection(stay) or ("resolved" in change.after and "outcome" in since):
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
+    if len(decision.get("admin_label") or "") > LABELS_LENGTH:  # one was renamed since, and is longer now
+        stay.append("admin_label")
+    if decision.get("owner_id") and not User.objects.admins().filter(pk=decision["owner_id"]).exists():
+        stay.append("owner_id")
+    decision = {column: value for column, value in decision.items() if column not in stay}
     if "admin_label" in stay and not _WHOLE.intersection(stay):
         others = _without_its_labels(report.admin_label, change)
         if others != report.admin_label:

@@ -20,8 +20,8 @@ _ENOUGH = LENGTH * 6
 
 def letters(role: str, blocks: Sequence[BlockDict], *, continues: bool) -> str:
     """The steps that these blocks add; text that continues a message is not a new step."""
-    steps = (_letter(role, block["content_type"], ending(block)) for block in blocks)
-    return _joined(steps, started=continues)
+    places = enumerate(blocks, start=int(continues))
+    return _woven((role, block["content_type"], ending(block), position) for position, block in places)
 
 
 def ending(block: BlockDict) -> str:
@@ -89,14 +89,3 @@ def _letter(role: str, kind: str, outcome: str) -> str:
     if kind == "error":
         return CANCELLED if outcome == "cancelled" else FAULT
     return ""
-
-
-def _joined(steps: Iterable[str], *, started: bool) -> str:
-    """Join letters: consecutive text is one step, and text that continues a message is none."""
-    woven = ""
-    for step in steps:
-        is_text = step in (PERSON, AGENT)
-        if is_text and (woven[-1:] == step or (started and not woven)):
-            continue
-        woven += step
-    return woven

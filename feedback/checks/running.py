@@ -47,7 +47,8 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
     """Run checks, each `body.times` times; returns the new batch.
 
     At most 500 runs, all or none. Repeating the request within a minute, while the first batch is running, returns that
-    batch, so that clients can retry. Raises `InvalidRequest` for more runs, for none, and for an unknown model profile.
+    batch, so that clients can retry. Raises `InvalidRequest` for more runs, for none, and for an unknown model profile;
+    `NotFound` if all of these checks were deleted meanwhile.
     """
     require_admin(actor)
     if not checks:
@@ -162,12 +163,16 @@ def _asked_before(actor: Actor, asked: str) -> CheckBatch | None:
 
 
 def _line_up(batch: CheckBatch, checks: Sequence[Check]) -> None:
-    """Create the rows of all runs: every check once before any check a second time."""
-    rows = [CheckRun(of=check, batch=batch) for _ in range(batch.times) for check in checks]
-    CheckRun.objects.bulk_create(rows)
+    """Create the rows of all runs: every check once before any check a second time. Those that were deleted since they
+    were read are left out; raises `NotFound` if all were.
+    """
     of_these = Check.objects.filter(pk__in=[check.pk for check in checks])
     # In a fixed order, so that two batches of the same checks do not deadlock.
-    list(of_these.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+    held = set(of_these.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
+    if not held:
+        raise NotFound.of("check", checks[0].check_id)
+    there = [check for check in checks if check.pk in held]
+    CheckRun.objects.bulk_create(CheckRun(of=check, batch=batch) for _ in range(batch.times) for check in there)
     of_these.update(state=Check.State.RUNNING)
 
 

@@ -955,3 +955,26 @@ def test_of_a_batch_of_whose_runs_one_has_no_price_the_cost_is_not_known(api, ke
         return data_of(api("admin").get(f"{CHECKS}/batches/{batch['batch_id']}"))["cost"]
 
     assert [cost("0.25", "0.5"), cost("0.25", None), cost("0.25", 0)] == [0.75, None, 0.25]
+
+
+@pytest.mark.parametrize("path", ["{check}/runs", "run"])
+def test_a_check_whose_thread_is_deleted_while_it_is_asked_for_is_not_run(api, kept, monkeypatch, path):
+    """One of several is left out; the only one is not found any more."""
+    checks = [kept(ECHO), kept(NO_ECHO)]
+    first, second = (Thread.objects.by_public_id(check["thread_id"]).get() for check in checks)
+    run, gone = running.run, [first.pk]
+
+    def late(actor, found, body):
+        found = list(found)
+        deleting.delete(actor, gone[0])
+        return run(actor, found, body)
+
+    monkeypatch.setattr(running, "run", late)
+    where = f"{CHECKS}/{path.format(check=checks[0]['check_id'])}"
+    if path == "run":
+        data_of(api("admin").post(where, {}))
+        runs = CheckRun.objects.filter(batch=CheckBatch.objects.latest("pk")).select_related("of")
+        assert [each.of.check_id for each in runs] == [checks[1]["check_id"]]
+        gone[0] = second.pk
+    assert refusal_of(api("admin").post(where, {"times": 2}))[0] == 404
+    assert not CheckRun.objects.filter(of__thread=first).exists()

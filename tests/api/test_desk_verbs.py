@@ -14,6 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts import leaving
 from accounts.models import User
 from feedback import bulk, deciding, labelling, last_action, projecting, saved_views, triage, undoing
 from feedback.models import Bulk, Label, Labelled, Reply, SavedView, TriageChange, UserFeedback
@@ -969,6 +970,73 @@ def test_a_name_for_which_a_saved_view_has_no_room_is_refused_before_anything_is
     assert (Label.objects.get().name, SavedView.objects.get().query) == ("k1", line)
     data_of(admin.request("PATCH", "admin/feedback/labels/k1", {"name": "k2"}))
     assert SavedView.objects.get().query == line.replace("k1", "k2")
+
+
+@pytest.mark.parametrize("query", ["label:a", "is:open -label:A", 'has:notes (label:"a" OR is:due)'])
+def test_a_label_keeps_its_name_while_a_bulk_goes_by_it(admin, act, who, monkeypatch, query):
+    """Each chunk asks again what matches: under another name nothing would, or all that was to be left alone."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
+    rated = [make.rating(who.alice, make.thread(who.alice, f"{place}"), 1, notes="x").feedback_id for place in range(8)]
+    for feedback_id in rated[:4]:
+        act(feedback_id, "label", add=["a"])
+    body = {"verb": "note", "arguments": {"admin_note": "Seen."}, "query": query}
+    begun = data_of(admin.post("admin/feedback/bulk", body))
+    row = make.half_done_bulk()
+    for change in ({"name": "b"}, {"name": "b", "merge": True}):
+        status, _, said = refusal_of(admin.request("PATCH", "admin/feedback/labels/a", change))
+        assert status == 409 and "A bulk action over a query with label a is running." in said
+    assert data_of(admin.request("PATCH", "admin/feedback/labels/a", {"name": "A"}))["name"] == "A"
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    Bulk.objects.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    bulk.advance(row.pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
+    assert (ended["state"], ended["done_count"], ended["total"]) == ("done", 4, 4)
+    noted = UserFeedback.objects.filter(admin_note="Seen.")
+    assert {bool(each.admin_label) for each in noted} == {"-" not in query} and len(noted) == 4
+    assert data_of(admin.request("PATCH", "admin/feedback/labels/a", {"name": "b"}))["name"] == "b"
+
+
+def test_no_bulk_goes_by_a_label_that_is_being_renamed(admin, act, who, monkeypatch):
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    rated = [make.rating(who.alice, make.thread(who.alice, f"{place}"), 1).feedback_id for place in range(4)]
+    for feedback_id in rated:
+        act(feedback_id, "label", add=["a"])
+    data_of(admin.request("PATCH", "admin/feedback/labels/a", {"name": "b"}))
+    for query in ("label:a", "is:open -label:b", "label:a OR is:due"):
+        body = {"verb": "note", "arguments": {"admin_note": "Seen."}, "query": query}
+        status, _, said = refusal_of(admin.post("admin/feedback/bulk", body))
+        assert status == 409 and "is already being renamed" in said
+    bulk.advance(Bulk.objects.get(verb="rename").pk)
+    body = {"verb": "note", "arguments": {"admin_note": "Seen."}, "query": "label:b"}
+    assert data_of(admin.post("admin/feedback/bulk", body))["total"] == 4
+
+
+def test_an_undo_leaves_labels_for_which_there_is_no_room_any_more_and_does_the_rest(admin, act, reports):
+    """A label that is put back has its new name, which may be longer."""
+    others = ["b" * 47, "c" * 47, "d" * 47, "e" * 47]
+    act(reports[0], "label", add=["a", *others])
+    for feedback_id in reports[1:]:
+        act(feedback_id, "label", add=["a"])
+    body = {"verb": "label", "arguments": {"remove": ["a"]}, "feedback_ids": reports[:2]}
+    action = data_of(admin.post("admin/feedback/bulk", body))["action_id"]
+    long = data_of(admin.request("PATCH", "admin/feedback/labels/a", {"name": "z" * 60}))["name"]
+    undone = data_of(admin.post("admin/feedback/undo", {"action_id": action}))
+    assert (undone["done_count"], undone["failed_count"]) == (1, 1)
+    assert undone["failures"][0]["feedback_id"] == reports[0] and "label" in undone["failures"][0]["reason"]
+    texts = [data_of(admin.get(f"admin/feedback/{each}/triage"))["admin_label"] for each in reports[:2]]
+    assert texts == [",".join(others), long]
+
+
+def test_an_undo_gives_no_report_to_somebody_who_is_no_admin_any_more(admin, act, reports):
+    bea = second_admin()
+    own = {"verb": "own", "arguments": {"owner": "me"}}
+    data_of(Api(bea.token).post(f"admin/feedback/{reports[0]}/actions", own))
+    action = act(reports[0], "own", owner="me")["action_id"]
+    leaving.dismiss(bea.user)
+    undone = data_of(admin.post("admin/feedback/undo", {"action_id": action}))
+    assert (undone["done_count"], undone["failed_count"]) == (0, 1) and "owner" in undone["failures"][0]["reason"]
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["owner"] != bea.user.email
 
 
 def test_a_label_that_a_renaming_fills_is_not_deleted(admin, reports, monkeypatch):

@@ -449,3 +449,24 @@ def test_who_writes_to_a_thread_waits_while_it_is_copied(api, who, monkeypatch):
     sending.join(10)
     assert waited == [True]
     assert len(data_of(api("alice").get(f"threads/{thread.thread_id}"))["messages"]) == 3
+
+
+def test_a_fork_shows_the_steps_of_its_source(api, who):
+    """Also where an assistant calls a tool before it says anything."""
+    said = [
+        {"role": "user", "content": "Hi"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "tool_use", "id": "u1", "name": "echo", "input": {}},
+                {"type": "text", "text": "I looked."},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "u1", "content": "7"}]},
+        {"role": "assistant", "content": "It is 7."},
+    ]
+    body = {"format": "anthropic", "conversations": [{"id": "looked-first", "messages": said}]}
+    thread_id = data_of(api("alice").post("threads/import", body))["items"][0]["thread_id"]
+    fork = data_of(api("alice").post(f"threads/{thread_id}/fork", {"message_sequence_num": 3}))
+    woven = [Thread.objects.by_public_id(each).get().weave for each in (thread_id, fork["thread_id"])]
+    assert woven == ["pta", "pta"]

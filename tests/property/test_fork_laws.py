@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests import make
 from tests.property.test_delta_laws import happen, law
 from tests.property.world import World, record_of
-from threads import forks
+from threads import forks, weaving
 from threads.content import TERMINAL
 
 
@@ -41,6 +41,8 @@ def test_a_fork_is_the_prefix_and_stays_it_whatever_happens_to_either_B134_B136_
         happen(data.draw, world)
     copied = make.Thread.objects.get(key=fork["thread_id"][4:])
     assert record_of(who.alice, copied) == fork
+    for each in (copied, make.fresh(world.thread)):  # the steps as they were written one by one, or copied at once
+        assert (each.weave, each.has_error) == weaving.of_thread(each.pk)
 
     # The fork goes on: the source stays, and the fork keeps its prefix.
     source = copy.deepcopy(record_of(who.alice, world.thread))
