@@ -136,7 +136,7 @@ function refocus(goes) {
 }
 
 on("htmx:beforeSend", ({ target }) => {
-	if (target.id === "renew") return target.at = desk.ariaBusy || one(".htmx-request", desk) ? 0 : asked;
+	if (target.id === "renew") return target.at = desk.ariaBusy || was || one(".htmx-request", desk) ? 0 : asked;
 	asked++;
 	if (left = target === active().form && active()) left.blur(), enter(one(OPEN));
 });
@@ -165,8 +165,7 @@ on("htmx:oobBeforeSwap", ({ target, detail }) => {
 });
 
 on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
-	if (elt.matches("[hx-trigger]")) return;
-	if (elt.at < asked) return later();
+	if (elt.matches("[hx-trigger]") || elt.at < asked && later()) return;
 	const isDone = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, was = 0), enter(part(left.id));
 	if (verb === "post") drop(/fb_\w+|$/.exec(elt.action)[0]);

@@ -31,7 +31,7 @@ on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig: { formData, sent } } })
 		if (isSent(field)) delete kept[key(field)];
 	}
 });
-on("htmx:afterRequest", () => (taken = {}, typing = 0));
+on("htmx:afterRequest", () => typing = taken = {});
 on("submit", (event) => {
 	const form = event.target;
 	if (event.defaultPrevented) return;

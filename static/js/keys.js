@@ -1,12 +1,13 @@
 import { active, all, enter, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
-let went = 0, chord, leapt;
+let went = 0, chord, leapt, deaf;
 
 on("keydown", (event) => event.isComposing || event.defaultPrevented || isUsed(event) && event.preventDefault());
 
 function isUsed(event) {
 	const { key, target } = event;
+	if (Date.now() - deaf < 1e3) return deaf = Date.now();
 	chord = event.ctrlKey || event.metaKey;
 	if (chord && /^k|KeyK/i.test(key + event.code)) return press(one("#go"));
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
@@ -34,22 +35,20 @@ const insert = (text) => document.execCommand("insertText", 0, text);
 
 function act() {
 	let used;
-	while (queue[0] && !one(".htmx-request:not([hx-trigger], #renew)")) {
-		if (one("#desk[aria-busy=true]") && !"jknxo".includes(queue[0])) break;
+	while (queue[0] && !one(".htmx-request:not([hx-trigger], #renew)") && (!one("#desk[aria-busy=true]") || "jknxo".includes(queue[0]))) {
 		const key = queue.shift();
 		used = active().matches(TYPING) ? type(key) : one(":popover-open, .menu[open]") ? press(key === "Enter" ? active() : one(`.menu[open] ${named(key)}`)) : plain(key);
 	}
 	return used;
 }
 
-on("htmx:load htmx:afterRequest", () => setTimeout(() => {
-	if (one("[role=alert], .wrong, .failed")) queue.length = 0;
-	act();
-}));
+on("htmx:load htmx:afterRequest htmx:sendError", () => {
+	if (queue[0] && one("[role=alert], .wrong, .failed")) queue.length = 0, deaf = Date.now();
+	setTimeout(act);
+});
 
 function inField({ key, target, shiftKey }) {
-	const isSent = chord ? !target.closest("a, button, summary") : target.matches(".menu input, select[data-submit], [type=radio]");
-	if (key === "Enter" && isSent && send(target)) return 1;
+	if (key === "Enter" && (chord ? !target.closest("a, button, summary") : target.matches(".menu input, select[data-submit], [type=radio]")) && send(target)) return 1;
 	const field = target.closest(TYPING);
 	if (!field) return;
 	if (key === "Tab" && !shiftKey) {
@@ -59,8 +58,7 @@ function inField({ key, target, shiftKey }) {
 		return more && (field.select(), insert(field.value.slice(0, -word.length) + more.value));
 	}
 	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a")) && !field.blur();
-	if (key !== "Escape") return;
-	return press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), all("#desk-tabs [aria-current], .rep[aria-current] a").map(enter));
+	return key === "Escape" && (press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), all("#desk-tabs [aria-current], .rep[aria-current] a").map(enter)));
 }
 
 function send(target) {
@@ -77,11 +75,7 @@ on("click", (event) => {
 
 on("click focusin", ({ target, type }) => all(".menu[open]").map((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), 1);
 
-function closeMenus() {
-	const menu = one(".menu[open] summary");
-	menu?.focus();
-	return press(menu);
-}
+const closeMenus = (menu = one(".menu[open] summary")) => (menu?.focus(), press(menu));
 
 const OWN = {
 	g: () => went = Date.now(),
@@ -169,9 +163,7 @@ function rove(list, by, opens) {
 	return 1;
 }
 
-function settle(links, current) {
-	links.map((link) => (link.closest(".rep")?.querySelector("input") ?? link).tabIndex = link.tabIndex = -(link !== current));
-}
+const settle = (links, current) => links.map((link) => (link.closest(".rep")?.querySelector("input") ?? link).tabIndex = link.tabIndex = -(link !== current));
 
 htmx.onLoad((root) => {
 	for (const list of all("[data-roving]", root.closest("[data-roving]") ?? root)) {
@@ -195,10 +187,8 @@ function move(by) {
 	const list = all(TURN);
 	if (!list[0]) return rove(one("[data-roving]"), by, one("#desk"));
 	const at = reached();
-	const isAhead = by > 0 && at && !at.contains(active()) && below(at);
-	const next = list[list.indexOf(at) + by * !isAhead];
-	if (next) arrive(next);
-	return next;
+	const next = list[list.indexOf(at) + by * !(by > 0 && at && !at.contains(active()) && below(at))];
+	return next && arrive(next);
 }
 
 function leap(kind) {
@@ -206,9 +196,8 @@ function leap(kind) {
 	if (!found[0]) return;
 	const at = found.indexOf(found.includes(leapt) ? leapt : active().closest(kind));
 	leapt = at < 0 && found.find(below) || found[(at + 1) % found.length];
-	arrive(leapt);
 	say(`${found.indexOf(leapt) + 1} of ${found.length}`);
-	return 1;
+	return arrive(leapt);
 }
 
 const below = (node) => node.getBoundingClientRect().top > edge() - 8;
@@ -217,4 +206,5 @@ function arrive(node) {
 	node.tabIndex = -1;
 	enter(one(":scope > summary", node) ?? node);
 	node.scrollIntoView();
+	return 1;
 }

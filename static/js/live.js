@@ -58,8 +58,8 @@ function put(fresh) {
 	const held = part(fresh.id);
 	aside.delete(fresh.id);
 	const chosen = getSelection();
-	const waits = held && (!chosen.isCollapsed && chosen.containsNode(held, 1) || all(".htmx-request, :active", held)[0]);
-	waits ? aside.set(fresh.id, fresh) : (fresh.dataset.index ? place : exchange)(fresh, held);
+	if (held && (!chosen.isCollapsed && chosen.containsNode(held, 1) || all(".htmx-request, :active", held)[0])) aside.set(fresh.id, fresh);
+	else (fresh.dataset.index ? place : exchange)(fresh, held);
 }
 
 on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].map(put)));

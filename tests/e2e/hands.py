@@ -1,9 +1,10 @@
 """Three ways to do the same at the pages: keys alone, mouse alone, and a browser with its scripts blocked."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.desk import WORDS, listed
 from tests.e2e.visiting import Visit
@@ -165,3 +166,21 @@ class Keys(Mouse):
 
 
 HANDS = [Keys, Mouse, Plain]
+
+
+def slow(page: Page, pattern: str | re.Pattern[str]) -> list[Route]:
+    """Requests of that kind wait until they are continued. Before the page is there: what comes right behind the
+    order passes by unseen.
+    """
+    waiting: list[Route] = []
+    page.route(pattern, lambda line: waiting.append(line))
+    return waiting
+
+
+def sent(page: Page, waiting: list[Route]) -> Route:
+    """The one that has just gone."""
+    for _ in range(500):
+        if waiting:
+            return waiting.pop()
+        page.wait_for_timeout(20)
+    raise AssertionError("Nothing was sent.")

@@ -1,11 +1,13 @@
 """Two admins at one desk, and what is done behind the page."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.desk import complaints, empty, first_of_the_open, shows, stored  # noqa: F401
+from tests.e2e.desk import WORDS, complaints, empty, first_of_the_open, shows, stored  # noqa: F401
+from tests.e2e.hands import sent, slow
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -112,6 +114,41 @@ def test_a_reply_that_met_another_one_is_sent_by_the_same_key_again(empty: Heddl
     mine.page.keyboard.press("Control+Enter")
     expect(mine.page.locator("#said")).to_contain_text("Replied to")
     assert len(mine.page.context.pages) == 1
+
+
+def test_a_conflict_is_not_replaced_by_what_was_asked_for_the_next_report(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """The page that renews itself while the next report is shown before its answer: row, address and report agree."""
+    thread_id = complaints(empty, 3, name="Renewed")
+    visitor = visit("admin")
+    visitor.forgive("status of 412", "ERR_FAILED")
+    page = visitor.page
+    page.route("**/feedback/live/**", lambda line: line.abort())  # what a colleague does is not heard of
+    posts = slow(page, "**/feedback/fb_*/")
+    first_of_the_open(page, "Renewed 2")
+    visitor.wait_until_fetched_ahead()
+    address = page.url
+    page.keyboard.press("m")
+    page.keyboard.type("Mine.")
+    newest = stored(empty, thread_id)[0]["feedback_id"]
+    body = {"verb": "note", "arguments": {"admin_note": "Theirs."}}
+    empty.call("bea", "POST", f"admin/feedback/{newest}/actions", body)
+    page.keyboard.press("Control+Enter")
+    post = sent(page, posts)
+    expect(page.locator(WORDS)).to_have_text("Renewed 1")
+    gets = slow(page, re.compile(r"/feedback/\?.*item="))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    get = sent(page, gets)
+    post.continue_()
+    expect(page.locator("#desk-report [role=alert]")).to_be_visible()
+    with page.expect_response(re.compile(r"/feedback/\?.*item=")):
+        get.continue_()
+    page.wait_for_timeout(200)
+    shows(page, "Renewed 2")
+    assert page.url == address
+    expect(page.locator("#desk-report [role=alert]")).to_be_visible()
 
 
 def test_a_key_that_is_to_be_pressed_again_is_no_letter_of_a_note(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

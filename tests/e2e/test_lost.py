@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.desk import complaints, empty, first_of_the_open, stored  # noqa: F401
+from tests.e2e.desk import complaints, empty, first_of_the_open, shows, stored  # noqa: F401
+from tests.e2e.hands import sent, slow
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -191,6 +192,43 @@ def test_what_is_typed_after_a_failed_save_goes_into_its_field(
     records = stored(empty, thread_id)
     assert not any(each["resolved"] for each in records)
     assert (records[0]["admin_note"] or records[0]["admin_label"]) == "canoe see"
+
+
+@pytest.mark.parametrize("pause", [0, 300])
+@pytest.mark.parametrize("problem", ["abort", "fulfill"])
+def test_words_for_a_field_that_a_failure_took_away_are_no_keys(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    pause: int,
+    problem: str,
+) -> None:
+    """The note was for the next report, which is not there after all: `e` of its words would resolve another one."""
+    thread_id = complaints(empty, 4, name="Taken")
+    visitor = visit("admin")
+    visitor.forgive("ERR_FAILED", "htmx:", "status of 500", "Error Code 500")
+    page = visitor.page
+    waiting = slow(page, "**/feedback/fb_*/")
+    first_of_the_open(page, "Taken 3")
+    visitor.wait_until_fetched_ahead()
+    page.keyboard.press("e")
+    post = sent(page, waiting)
+    shows(page, "Taken 2")
+    page.keyboard.press("m")
+    page.keyboard.type("ple", delay=30)
+    post.abort() if problem == "abort" else post.fulfill(status=500, body="Broken.")
+    if pause:
+        expect(page.locator(".failed")).to_be_visible()
+        page.wait_for_timeout(pause)
+    page.keyboard.type("ase call me", delay=60)
+    expect(page.locator(".failed")).to_be_visible()
+    shows(page, "Taken 3")
+    expect(page.locator("#admin-note")).to_have_value("")
+    page.wait_for_timeout(1100)  # whoever looks up presses keys again
+    assert not waiting
+    page.keyboard.press("j")
+    shows(page, "Taken 2")
+    expect(page.locator("#admin-note")).to_have_value("")
+    assert not any(each["resolved"] or each["admin_note"] for each in stored(empty, thread_id))
 
 
 def test_two_presses_of_a_key_start_one_rerun(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -4,31 +4,14 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.desk import complaints, shows, stored
+from tests.e2e.hands import sent, slow
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 NOTE = "Forty characters of a note, as it may be"
-
-
-def slow(page: Page, pattern: str | re.Pattern[str]) -> list[Route]:
-    """Requests of that kind wait until they are continued. Before the page is there: what comes right behind the
-    order passes by unseen.
-    """
-    waiting: list[Route] = []
-    page.route(pattern, lambda line: waiting.append(line))
-    return waiting
-
-
-def sent(page: Page, waiting: list[Route]) -> Route:
-    """The one that has just gone."""
-    for _ in range(500):
-        if waiting:
-            return waiting.pop()
-        page.wait_for_timeout(20)
-    raise AssertionError("Nothing was sent.")
 
 
 def caret(page: Page) -> tuple[str, int]:
