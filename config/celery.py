@@ -33,6 +33,7 @@ class _App(Celery):
     @property
     def Beat(self) -> Any:
         _require_redis()
+        _require_folder()
         return super().Beat
 
 
@@ -42,6 +43,14 @@ def _require_redis() -> None:
             "Heddle: DATABASE_URL and REDIS_URL are not set, so the server runs in single-process mode. "
             "A worker and beat need both."
         )
+
+
+def _require_folder() -> None:
+    """Make the folder of beat's file, or stop with what `serve` says of it."""
+    try:
+        env.data_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        sys.exit(f"HEDDLE_DATA_DIR: {env.data_dir} cannot be written to ({problem.strerror})")
 
 
 app = _App("heddle")

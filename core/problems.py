@@ -60,7 +60,7 @@ def meaning_of(problem: BaseException) -> DomainError | None:
         case PermissionDenied():
             return Unauthorized(str(problem) or "You do not have permission to do that.")
         case DisallowedHost():
-            return InvalidRequest("Host: this server is not configured for that name")
+            return InvalidRequest("Host: this server is not configured for that name (HEDDLE_HOSTS)")
         case RequestDataTooBig():
             return InvalidRequest("body: is too large")
         case SuspiciousOperation() | BadRequest() | MultiPartParserError():

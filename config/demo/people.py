@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import check_password, make_password
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
@@ -64,6 +64,14 @@ def credentials() -> dict[str, Any] | None:
         "tokens": _working({name: token_of(name) for name in PEOPLE}),
         "passwords": dict.fromkeys(PEOPLE, PASSWORD),
     }
+
+
+def with_known_password() -> list[str]:
+    """The addresses of the demo's people who could sign in here with the password that everybody knows."""
+    people = [user for user in _known().filter(is_active=True).order_by("email") if user.has_usable_password()]
+    # They share one hash for as long as nobody changed it, and checking one is slow on purpose.
+    known = {stored: check_password(PASSWORD, stored) for stored in {user.password for user in people}}
+    return [user.email for user in people if known[user.password]]
 
 
 def token_of(name: str) -> str:

@@ -1,5 +1,7 @@
 """The Insight page. Its state is in the URL: query, period, and time zone if not the viewer's."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -8,7 +10,8 @@ from django.views.decorators.http import require_GET
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from core import bodies, paging, zones
+from core import bodies, forms, paging, zones
+from core.errors import InvalidRequest
 from core.templatetags.ui import thousands
 from core.wording import share
 from feedback.insight import plotting, telling
@@ -34,12 +37,18 @@ def insight(request: HttpRequest) -> HttpResponse:
     if added := request.GET.get("add", "").strip():
         wider = query.with_term(added, at=bodies.number(request.GET.get("at", "")))
         return redirect(reverse("feedback:insight") + href({**asked, "q": wider.text}))
-    period = period_of(asked.get("since"), asked.get("until"), asked.get("tz") or zones.of(request), timezone.now())
-    context = {"asked": asked, "query": query.text, "tokens": tokens_of(query, asked), "period": period}
+    period, wrong_period = _period(request, asked)
+    context: dict[str, Any] = {
+        "wrong_period": wrong_period,
+        "asked": asked,
+        "query": query.text,
+        "tokens": tokens_of(query, asked),
+        "period": period,
+    }
     context |= {**editing_of(query, asked, request.GET), "is_wrong": bool(query.problems)}
     context["orgs"] = Orgs(query, asked)
     context |= {"choices": _choices(asked), "chosen": _chosen(asked, period), "place": _place(period)}
-    if not query.problems:
+    if not (query.problems or wrong_period):
         limit = paging.limit_of(asked["limit"]) if "limit" in asked else MOST_NAMES
         found = figures(actor, query, period, limit=limit)
         context |= {"found": found, "sums": _sums(found), "notes": remarks(actor, query)}
@@ -47,7 +56,17 @@ def insight(request: HttpRequest) -> HttpResponse:
         context["plots"] = plotting.plots(
             found, _desk, href({**asked, "limit": str(paging.MAX_LIMIT)}) if limit < paging.MAX_LIMIT else ""
         )
-    return render(request, "feedback/insight.html", context)
+    return render(request, "feedback/insight.html", context, status=400 if wrong_period else 200)
+
+
+def _period(request: HttpRequest, asked: dict[str, str]) -> tuple[Period, str]:
+    """The requested period, and nothing; or else the usual one, and what is wrong with what was asked for."""
+    now, tz = timezone.now(), zones.of(request)
+    try:
+        return period_of(asked.get("since"), asked.get("until"), asked.get("tz") or tz, now), ""
+    except InvalidRequest as problem:
+        said = forms.reasons(problem, (), otherwise="period", names={"since": "from", "until": "to"})
+        return period_of(None, None, tz, now), said["period"]
 
 
 def _desk(query: str) -> str:

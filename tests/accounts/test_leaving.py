@@ -83,6 +83,7 @@ def test_webhooks_of_who_is_switched_off_are_told_nothing(person, who, settings)
 def test_a_platform_admin_becomes_a_plain_person(person, browser_of, who):
     admin = browser_of("admin")
     assert person("admin@heddle.test", "--no-admin") == "admin@heddle.test is not a platform admin any more.\n"
+    assert "enabled, with a password" in person("admin@heddle.test", "--no-admin"), "nothing changed the second time"
     assert refusal_of(Api(who.admin.token).get("admin/feedback"))[0] == 403
     assert admin.get("/feedback/").status_code == 403
     assert person("admin@heddle.test", "--admin") == "admin@heddle.test is a platform admin.\n"

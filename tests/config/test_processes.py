@@ -13,8 +13,61 @@ from pathlib import Path
 import pytest
 
 from config.celery import app
+from tests.live import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.pure
+def test_what_was_tried_out_is_not_served_in_production_with_the_password_that_everybody_knows(tmp_path):
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
+    env |= {"HEDDLE_DATA_DIR": str(tmp_path), "HEDDLE_SECRET_KEY": "k" * 32, "PORT": str(free_port())}
+    production = env | {"HEDDLE_MODE": "production", "HEDDLE_HOSTS": "desk.example", "HEDDLE_HTTPS": "false"}
+
+    def manage(*command, env):
+        command = [sys.executable, "manage.py", *command]
+        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+
+    assert "refuses to load it" in manage("serve", "--demo", env=production).stderr
+    assert not (tmp_path / "heddle.sqlite3").exists()
+    assert manage("migrate", "--verbosity", "0", env=env).returncode == 0
+    make = "from accounts.models import User; User.objects.create_user('admin@heddle.test', 'warp-and-weft')"
+    assert manage("shell", "-c", make, env=env).returncode == 0
+    for options in ((), ("--no-prepare",)):
+        refused = manage("serve", *options, env=production)
+        assert refused.returncode == 1 and "everybody knows the password of admin@heddle.test" in refused.stderr
+    assert manage("person", "admin@heddle.test", "--off", env=production).returncode == 0
+    command = [sys.executable, "manage.py", "serve"]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=production, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            assert b"Heddle serves" in process.stdout.readline() + process.stdout.readline()
+        finally:
+            process.terminate()
+
+
+@pytest.mark.pure
+def test_beat_makes_its_folder_or_says_why_it_cannot(tmp_path):
+    """Its library would look for its file in a folder that is not there and call that a corrupted file."""
+    (tmp_path / "file").touch()
+    env = {name: value for name, value in os.environ.items() if not name.startswith("HEDDLE_")} | {
+        "HEDDLE_SECRET_KEY": "k" * 32,
+        "DATABASE_URL": "postgresql://127.0.0.1:1/x",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+    }
+    command = [sys.executable, "-m", "celery", "-A", "config.celery", "beat"]
+    env["HEDDLE_DATA_DIR"] = str(tmp_path / "file" / "data")
+    ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stderr.strip() == f"HEDDLE_DATA_DIR: {env['HEDDLE_DATA_DIR']} cannot be written to (Not a directory)"
+    env["HEDDLE_DATA_DIR"] = str(tmp_path / "new" / "data")
+    with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        try:
+            assert _soon((tmp_path / "new" / "data").is_dir, seconds=30)
+        finally:
+            process.kill()
+        assert b"corrupted" not in process.communicate()[1]
 
 
 @pytest.mark.pure
@@ -100,6 +153,7 @@ def test_a_process_of_the_queues_library_writes_from_the_level_that_the_operator
     speak = """
 import logging, django
 from config.celery import app
+from tests.live import free_port
 django.setup()
 app.log.setup(loglevel="WARNING", redirect_stdouts=True)
 logging.getLogger("heddle.turns").debug("low")

@@ -246,8 +246,9 @@ def test_what_is_not_understood_is_named_in_its_place(browser_of: Browser) -> No
     assert page.one("a", aria_label="Change colour:red")["aria-invalid"] == "true"
     assert "There is no field colour" in page.words and "Invalid query." in page.words
     assert page.none("figure")
-    for wrong in ("since=soon", "until=2026-02-30", "tz=Moon"):
-        assert f"{wrong.partition('=')[0]}: " in get(browser_of("admin"), f"{INSIGHT}?{wrong}", 400).words
+    for wrong, said in (("since=soon", "From must "), ("until=2026-02-30", "To must "), ("tz=Moon", "There is no time zone ")):
+        page = get(browser_of("admin"), f"{INSIGHT}?{wrong}", 400)
+        assert f"Invalid period. {said}" in page.words and page.none("figure")
 
 
 @time_machine.travel(datetime(2026, 11, 5, 23, 30, tzinfo=UTC), tick=False)
@@ -300,3 +301,15 @@ def test_categories_that_are_named_as_often_are_named_both():
     both = "Incorrect and Incomplete are named most: each in 5 of 20 negative reports."
     assert telling.by_category(found(5, 5, 0, 0)).startswith(both)
     assert telling.by_category(found(5, 5, 5, 5)) == "No category is named most: 4 are in 5 of 20 negative reports."
+
+
+@pytest.mark.django_db
+def test_a_period_that_ends_before_it_begins_is_told_in_the_page(browser_of: Browser) -> None:
+    """With the query and the dates as they were asked for."""
+    asked = f"{INSIGHT}?q=is:open&since=2026-11-20&until=2026-11-01"
+    page = dom(browser_of("admin").get(asked), 400)
+    assert "2026-11-01 is before 2026-11-20." in page.one("main").words
+    form = page.one("form", class_="days")
+    fields = form.fields()
+    assert [fields[name] for name in ("q", "since", "until")] == [["is:open"], ["2026-11-20"], ["2026-11-01"]]
+    assert dom(browser_of("admin").get(f"{INSIGHT}?since=soon"), 400).one("form", class_="days")

@@ -279,3 +279,12 @@ def test_a_rating_without_the_forms_token_is_refused(who: People) -> None:
     assert not UserFeedback.objects.exists()
     form = form_of(get(client, address(thread)))
     assert submit(client, form, sentiment="positive").status_code == 302
+
+
+def test_long_notes_of_a_rating_are_folded_and_say_how_long_they_are(browser_of, who):
+    thread = make.thread(who.alice, "Hello")
+    make.rating(who.alice, thread, 1, "negative", notes="word " * 200)
+    page = get(browser_of("alice"), f"/threads/{thread.thread_id}/")
+    assert page.id("notes-1").one("summary").words == "All 1 000 characters"
+    make.rating(who.alice, thread, 1, "negative", notes="word " * 20)
+    assert not get(browser_of("alice"), f"/threads/{thread.thread_id}/").all(id="notes-1")

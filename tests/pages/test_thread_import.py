@@ -161,15 +161,15 @@ def test_a_conversation_without_an_id_gets_one_of_its_content(browser_of: Browse
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"text": " \n "}, "Text: Paste conversations, or choose a file."),
-        ({"text": "[]"}, "Text: It has no conversations."),
-        ({"text": "{}\n" * 501}, "Text: It has more than 500 conversations, which is the most at once."),
-        ({"text": "1\n" * 300_000}, "Text: It has more than 500 conversations, which is the most at once."),
+        ({"text": " \n "}, "Conversations: Paste conversations, or choose a file."),
+        ({"text": "[]"}, "Conversations: It has no conversations."),
+        ({"text": "{}\n" * 501}, "Conversations: It has more than 500 conversations, which is the most at once."),
+        ({"text": "1\n" * 300_000}, "Conversations: It has more than 500 conversations, which is the most at once."),
         (
             {"text": '{\n "id": 1\n}\n{'},
-            "Text: It is neither JSON nor JSON Lines; line 1 is not valid JSON at column 2",
+            "Conversations: It is neither JSON nor JSON Lines; line 1 is not valid JSON at column 2",
         ),
-        ({"text": "[" * 100_000}, "Text: It is neither JSON nor JSON Lines; line 1 is nested too deeply."),
+        ({"text": "[" * 100_000}, "Conversations: It is neither JSON nor JSON Lines; line 1 is nested too deeply."),
         ({"text": "{}", "format": "yaml"}, "Format: It must be one of openai"),
         ({"text": "{}", "visibility": "all"}, "Visibility: It must be private or org."),
     ],

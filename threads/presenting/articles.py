@@ -39,6 +39,10 @@ class Told:
     """Whether the reply is new since they last looked."""
 
 
+_LONG_NOTES = 700
+"""About how many letters of a rating's notes are shown without folding."""
+
+
 @dataclass(frozen=True)
 class Mark(Sentimental):
     """A rating of one message as the reader may see it."""
@@ -56,6 +60,11 @@ class Mark(Sentimental):
     def words(self) -> str:
         """The categories as words."""
         return ", ".join(category.replace("_", " ") for category in self.categories)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the notes are folded."""
+        return len(self.notes) > _LONG_NOTES or self.notes.count("\n") > _LONG_NOTES // 50
 
 
 @dataclass(frozen=True, slots=True)

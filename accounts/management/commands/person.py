@@ -87,11 +87,12 @@ def _made(email: str, password: str | None, options: dict[str, Any]) -> tuple[Us
 def _taken(user: User, options: dict[str, Any]) -> list[str]:
     """Take rights, tokens or the account away, or give it back, as asked; returns what to say about it."""
     said = []
-    if options["no_admin"]:
+    if options["no_admin"] and user.is_staff:
         leaving.dismiss(user)
         said.append(f"{user} is not a platform admin any more.")
     if options["revoke_tokens"]:
-        said.append(f"{user}: {_tokens(leaving.revoke_tokens(user))} revoked.")
+        count = leaving.revoke_tokens(user)
+        said += [f"{user}: {_tokens(count)} revoked."] if count else []
     if options["off"]:
         count = leaving.switch_off(user)
         said.append(f"{user} is disabled: signed out everywhere, {_tokens(count)} revoked.")

@@ -19,8 +19,9 @@ from django.db import DatabaseError
 
 from accounts.models import User
 from accounts.naming import FIRST_PERSON
-from config import command_line, serving, starting
+from config import command_line, demo, serving, starting
 from config.env import BASE_DIR, DEFAULT_PORT, port_number
+from config.management.commands.demo import require_no_production
 from core.canonical import fingerprint
 from core.static import LEFT_OUT
 
@@ -39,6 +40,8 @@ class Command(BaseCommand):
         parser.add_argument("--no-prepare", action="store_true", help="skip migrations and static files")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["demo"]:
+            require_no_production()
         held = _hold_the_folder() if settings.HEDDLE.is_embedded else None
         _try_to_listen(options["host"], options["port"])
         try:
@@ -46,7 +49,8 @@ class Command(BaseCommand):
         except OSError as problem:
             folder = settings.HEDDLE.data_dir
             raise CommandError(f"HEDDLE_DATA_DIR: {folder} cannot be written to ({problem.strerror})") from None
-        if options["demo"] or not options["no_prepare"]:
+        is_production = settings.HEDDLE.mode == "production"
+        if options["demo"] or is_production or not options["no_prepare"]:
             self._prepare_aside(**options)
         starting.tell()
         with held or nullcontext():
@@ -79,6 +83,8 @@ class Command(BaseCommand):
         if not options["no_prepare"]:
             call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
             _collect_static()
+        if settings.HEDDLE.mode == "production":
+            _require_no_known_password()
         if options["demo"]:
             self._welcome_to_the_demo()
         else:
@@ -94,6 +100,16 @@ class Command(BaseCommand):
         except CommandError:
             self.stdout.write(_welcome())
             self.stdout.write("  The demo was not loaded: this database has people of its own.\n")
+
+
+def _require_no_known_password() -> None:
+    """Raise `CommandError` if people of the demo could sign in: its database was tried out before it is served."""
+    if known := demo.with_known_password():
+        raise CommandError(
+            f"HEDDLE_MODE=production: everybody knows the password of {', '.join(known)}, because this database has the"
+            " demo. Serve another one, or disable each of them (manage.py person EMAIL --off) or give them a password"
+            " (manage.py changepassword EMAIL)."
+        )
 
 
 def _welcome() -> str:
