@@ -17,7 +17,10 @@ _OTHER = re.compile(r"\[\[[^\[\]]*\]\]")
 _SAY = re.compile(r"\[\[say\s([^\[\]]+)\]\]")
 _NUMBER = r"\s+(\d{1,6}(?:\.\d{1,6})?)\]\]"
 _READ = re.compile(rf"\[\[(?:fail|refuse-goals)\]\]|\[\[(?:words|sleep|pace){_NUMBER}|{_SAY.pattern}")
-_BEGINNING = re.compile(r"\[\[(?:call|fail|refuse-goals|words|sleep|pace|say)\b(?:[^\n]{0,60}?\]\]|[^\n]{0,60})")
+_BEGINNING = re.compile(
+    r"\[\[(?:call|fail|refuse-goals|words|sleep|pace|say)\b(?:[^\n]{0,60}?\]\]|[^\n]{0,60})"
+    r"|\[\[[A-Za-z][^\n\[\]]{0,60}\]\]"  # a name that is none may be a slip
+)
 _MOST_UNREAD = 3
 _MOST_BROKEN = 50
 """After so many calls whose JSON is none, the rest is read as text: each failure costs a look at all of it."""
@@ -36,7 +39,7 @@ class Directives:
     pace: float = 0
     says: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    """The beginnings of what looks like a directive and is none."""
+    """The beginnings of what looks like a directive and is none, such as one whose name is misspelled."""
 
 
 def parse(said: str) -> Directives:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import live
-from tests.e2e.visiting import Visit, wait_until
+from tests.e2e.visiting import Heddle, Visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 GUIDE = Path(__file__).resolve().parents[2] / "docs/catalogue.md"
@@ -113,3 +113,23 @@ def test_from_pasting_to_who_complains(visit: Callable[..., Visit]) -> None:
 def _of(name: str) -> dict[str, Any]:
     """The schema of an object with one text in it."""
     return {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
+
+
+def test_the_form_of_a_world_is_that_of_the_tool_that_is_chosen(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Without pressing *Choose*, too: otherwise *Call* would run the tool that was shown before."""
+    worlds, token = f"{heddle.url}/v1/catalogue/worlds", heddle.server.token("alice")
+    world = live.fetch(worlds, token, {"mode": "schema_only"})[1]["data"]
+    for name, field in (("look_up", "place"), ("write_down", "words")):
+        schema = {"type": "object", "properties": {field: {"type": "string"}}}
+        tool = {"name": name, "description": "One of two.", "input_schema": schema}
+        added = live.fetch(f"{worlds}/{world['world_id']}/tools", token, {"dialect": "anthropic", "tool": tool})
+        assert added[0] == 200, added
+    page = visit("alice").page
+    page.goto(f"/catalogue/worlds/{world['world_id']}/")
+    shown = page.locator("#call-form [name=tool]")
+    expect(shown).to_have_value(re.compile("look_up$"))
+    page.focus("#tool")
+    page.keyboard.press("ArrowDown")
+    expect(shown).to_have_value(re.compile("write_down$"))
+    expect(page.locator("#tool")).to_be_focused()
+    expect(page.locator("#call-form")).to_contain_text("words")
