@@ -599,7 +599,10 @@ def test_the_simulator_quotes_only_what_was_written(api, who):
         ("[[sleep -1]] [[pace soon]] Hi", ["[[sleep -1]]", "[[pace soon]]"]),
         ("[[fail", ["[[fail"]),
         ("[[words]] " * 9, ["[[words]]"] * 3),
-        ('[[say hello]] [[wordsworth]] [[call echo {"message": "[[sleep x]]"}]] [[refuse-goals]] Hi', ["[[wordsworth]]"]),
+        (
+            '[[say hello]] [[wordsworth]] [[call echo {"message": "[[sleep x]]"}]] [[refuse-goals]] Hi',
+            ["[[wordsworth]]"],
+        ),
         ("[[wrods 20]] [1] [[2]] [[]] Hi", ["[[wrods 20]]"]),
         ("[[words 3]] [[say yes]] [[sleep 0]] Hi", []),
     ],

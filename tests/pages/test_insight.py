@@ -246,7 +246,11 @@ def test_what_is_not_understood_is_named_in_its_place(browser_of: Browser) -> No
     assert page.one("a", aria_label="Change colour:red")["aria-invalid"] == "true"
     assert "There is no field colour" in page.words and "Invalid query." in page.words
     assert page.none("figure")
-    for wrong, said in (("since=soon", "From must "), ("until=2026-02-30", "To must "), ("tz=Moon", "There is no time zone ")):
+    for wrong, said in (
+        ("since=soon", "From must "),
+        ("until=2026-02-30", "To must "),
+        ("tz=Moon", "There is no time zone "),
+    ):
         page = get(browser_of("admin"), f"{INSIGHT}?{wrong}", 400)
         assert f"Invalid period. {said}" in page.words and page.none("figure")
 
