@@ -3,10 +3,12 @@
 import json
 from collections.abc import Callable
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import invitations, members, orgs, shown_once
@@ -47,7 +49,8 @@ def listed(request: HttpRequest) -> HttpResponse:
 @require_POST
 def role(request: HttpRequest, member_id: int) -> HttpResponse:
     """Change a member's role."""
-    return _changed(request, lambda actor: _told(members.change_role(actor, member_id, request.POST.get("role", ""))))
+    wanted = request.POST.get("role", "")
+    return _changed(request, lambda actor: _told(members.change_role(actor, member_id, wanted)), at=member_id)
 
 
 @signed_in
@@ -94,15 +97,19 @@ def _told(member: Membership, words: str = "") -> Changed:
     return Changed(f"{isolated(member.user.display_name)} {words.format(member.org.slug)}")
 
 
-def _changed(request: HttpRequest, change: Callable[[Actor], Changed]) -> HttpResponse:
-    """Apply a form's change, then show the page again with the result or the error."""
+def _changed(request: HttpRequest, change: Callable[[Actor], Changed], *, at: int | None = None) -> HttpResponse:
+    """Apply a form's change, then show the page again with the result or the error. The row of the member `at`
+    which it was made has the focus.
+    """
     actor = page_actor(request)
     try:
         changed = change(actor)
     except InvalidRequest as problem:
         return _page(request, problem)
     notes.success(request, changed.words)
-    response = redirect("accounts:members")
+    onward = {"after": request.POST.get("after", ""), "changed": str(at or "")}
+    query = urlencode({name: value for name, value in onward.items() if value})
+    response = redirect(reverse("accounts:members") + (f"?{query}" if query else ""))
     if changed.invited:
         url = request.build_absolute_uri(invitations.path_for(changed.invited))
         shown_once.hand_over(response, _LINK, json.dumps([changed.invited.display_name, url]), to=actor.user_id)
@@ -111,10 +118,13 @@ def _changed(request: HttpRequest, change: Callable[[Actor], Changed]) -> HttpRe
 
 def _page(request: HttpRequest, problem: DomainError | None = None) -> HttpResponse:
     actor, org = page_actor(request), required_org(request)
-    found, token = members.page(actor, org, limit=PAGE, page_token=request.GET.get("after"))
+    after = request.POST.get("after") or request.GET.get("after") or None
+    found, token = members.page(actor, org, limit=PAGE, page_token=after)
     context = {
         "org": org,
         "members": found,
+        "after": after or "",
+        "changed": bodies.number(request.GET.get("changed", "")),
         "next_url": paging.next_url(request.GET, token),
         "may_change": orgs.may_change(actor, org),
         "roles": Membership.Role.choices,

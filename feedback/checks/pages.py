@@ -88,6 +88,7 @@ def checks(request: HttpRequest) -> HttpResponse:
         "states": [(name, word, counts.get(name, 0) if name else sum(counts.values())) for name, word in STATES],
         "regressed": keeping.regressed(actor),
         "next_url": paging.next_url(request.GET, token),
+        "choice": {**request.GET.dict(), "times": bodies.number(request.GET.get("times", ""))},
         **screen.choices(),
     }
     return render(request, "feedback/checks/checks.html", context)
@@ -116,7 +117,17 @@ def run(request: HttpRequest) -> HttpResponse:
         notes.warning(request, f"Nothing was started. {problem.message}")
     else:
         return redirect("feedback:batch", batch.batch_id)
-    return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
+    return redirect(_with_options(local(request, form.get("here", ""), otherwise="feedback:checks"), form))
+
+
+def _with_options(address: str, form: QueryDict) -> str:
+    """The address of a page whose form keeps the options that were sent."""
+    path, _, query = address.partition("?")
+    asked = QueryDict(query, mutable=True)
+    for name in (*running.CHOICES, "times"):
+        if value := form.get(name):
+            asked[name] = value
+    return f"{path}?{asked.urlencode()}"
 
 
 def _started(count: int) -> str:

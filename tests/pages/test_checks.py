@@ -168,6 +168,16 @@ def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, 
     assert CheckRun.objects.count() == 5
     answer = client.post(f"{CHECKS}run/", {"which": "ticked", "state": "untried", "here": CHECKS}, follow=True)
     assert "Nothing was started. No check is ticked." in answer.content.decode() and CheckRun.objects.count() == 5
+    options = {"skills": "recorded", "prompt": "latest", "times": "5"}
+    form = {"which": "ticked", "here": f"{CHECKS}?state=failing", **options}
+    page = dom(client.post(f"{CHECKS}run/", form, follow=True))
+    chosen = {
+        each["name"]: each.one("option", selected=True).words for each in page.all("select") if each["name"] in form
+    }
+    assert chosen == {"skills": "original", "prompt": "latest of its agent", "times": "5"}, (
+        "which nobody has to choose again"
+    )
+    assert page.one("form", id="checks").fields()["state"] == ["failing"]
     assert "Run all 1 failing" in client.get(f"{CHECKS}?state=failing").content.decode()
     assert client.get(f"{CHECKS}?state=bogus").status_code == 400, "all of them are another question"
     client.post(f"{CHECKS}run/", {"which": "all", "check_ids": ticked, "state": "failing", "here": CHECKS})

@@ -399,3 +399,21 @@ def test_names_are_hostile_and_many_are_paged_by_as_many_queries(alice: Client, 
     found = [each.all("td")[0].words for page in (first, second, third) for each in page.one("tbody").all("tr")]
     assert len(found) == 52 == len(set(found)) and found == sorted(found)
     assert len(alice.get(PAGE).content) < 60_000
+
+
+def test_after_a_change_the_focus_is_where_it_was_made(alice: Client, who: People) -> None:
+    """On the same page of a long list, at the button that takes it back; a refusal has it, too."""
+    for number in range(30):
+        add_member(who.acme, User.objects.create(email=f"a{number:02}@acme.test", name=f"Member {number}"))
+    first = get(alice, PAGE)
+    second = get(alice, PAGE + first.one("a", rel="next")["href"])
+    email = next(each for each in ("bob@acme.test", "a29@acme.test") if each in second.words)
+    form = next(each for each in row(second, email).all("form") if "/role/" in each["action"])
+    page = then(alice, alice.post(form["action"], {**form.fields(), "role": "admin"}))
+    assert row(page, email).one("button", value="member").has("autofocus")
+    assert "is now an admin of acme." in page.words
+    for member in Membership.objects.filter(org=who.acme).exclude(user=who.alice.user):
+        Membership.objects.filter(pk=member.pk).update(role="member")
+    own = Membership.objects.get(org=who.acme, user=who.alice.user)
+    refused = dom(alice.post(f"{PAGE}{own.pk}/role/", {"role": "member"}), 400)
+    assert "only admin" in refused.one(role="alert").words and refused.one(role="alert").has("autofocus")

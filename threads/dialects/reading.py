@@ -243,6 +243,10 @@ class Draft:
         return metadata | {key: items for key, items in kept.items() if items}
 
 
+def _unfit(value: object, path: str, wanted: str) -> DialectError:
+    return DialectError(path, "is missing" if value is None else f"must be {wanted}, not {quoted(value)}")
+
+
 def record(value: object, path: str) -> JsonObject:
     """`value` as an object; raises `DialectError`."""
     if not isinstance(value, dict):
@@ -253,7 +257,7 @@ def record(value: object, path: str) -> JsonObject:
 def sequence(value: object, path: str) -> list[Any]:
     """`value` as a list; raises `DialectError`."""
     if not isinstance(value, list):
-        raise DialectError(path, f"must be a list, not {quoted(value)}")
+        raise _unfit(value, path, "a list")
     return value
 
 
@@ -267,7 +271,7 @@ def parts(value: object, path: str) -> Iterator[tuple[JsonObject, str]]:
 def string(value: object, path: str) -> str:
     """`value` as text; raises `DialectError`."""
     if not isinstance(value, str):
-        raise DialectError(path, f"must be text, not {quoted(value)}")
+        raise _unfit(value, path, "text")
     return value
 
 
