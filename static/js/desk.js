@@ -161,7 +161,7 @@ on("htmx:beforeSwap", ({ target: { at }, detail }) => {
 
 on("htmx:oobBeforeSwap", ({ target, detail }) => {
 	const { firstChild } = detail.fragment;
-	if (firstChild.id) detail.shouldSwap = swap(target, firstChild);
+	if (firstChild.id) swap(target, firstChild), detail.shouldSwap = 0;
 });
 
 on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
