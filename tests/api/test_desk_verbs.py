@@ -1025,7 +1025,7 @@ def test_an_undo_leaves_labels_for_which_there_is_no_room_any_more_and_does_the_
     assert (undone["done_count"], undone["failed_count"]) == (1, 1)
     assert undone["failures"][0]["feedback_id"] == reports[0] and "label" in undone["failures"][0]["reason"]
     texts = [data_of(admin.get(f"admin/feedback/{each}/triage"))["admin_label"] for each in reports[:2]]
-    assert texts == [",".join(others), long]
+    assert texts == [", ".join(others), long]
 
 
 def test_an_undo_gives_no_report_to_somebody_who_is_no_admin_any_more(admin, act, reports):
