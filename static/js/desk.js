@@ -136,7 +136,7 @@ function refocus(goes) {
 }
 
 on("htmx:beforeSend", ({ target }) => {
-	if (target.id === "renew") return target.at = desk.ariaBusy || was || one(".htmx-request", desk) ? 0 : asked;
+	if (target.id === "renew") return target.at = desk.ariaBusy || one(".htmx-request", desk) ? 0 : asked;
 	asked++;
 	if (left = target === active().form && active()) left.blur(), enter(one(OPEN));
 });
@@ -156,7 +156,7 @@ on("htmx:beforeSwap", ({ target: { at }, detail }) => {
 	if (!detail.serverResponse.includes('id="desk"')) return;
 	Object.assign(detail, { shouldSwap: !(at < asked), isError: 0 });
 	news = at >= 0;
-	at ?? (was = 0);
+	at ?? (asked++, was = 0);
 });
 
 on("htmx:oobBeforeSwap", ({ target, detail }) => {
