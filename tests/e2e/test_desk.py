@@ -1109,6 +1109,7 @@ def test_keys_behind_a_link_that_is_followed_wait_for_it(empty: Heddle, visit: C
     )
     page.keyboard.press("e")
     shows(page, "Behind 1")
+    expect(page.locator("#said")).to_contain_text("Resolved")  # it is shown before the answer is there
     assert [each["resolved"] for each in stored(empty, thread_id)] == [False, True, False, False]
 
 

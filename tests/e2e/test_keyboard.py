@@ -224,17 +224,17 @@ def test_the_map_shows_what_is_in_view_as_one_stretch(heddle: Heddle, visit: Cal
     page.goto(f"/threads/{thread_id}/")
     view = page.locator("#map path")
     boxes = "all => all.map((each) => each.getBBox()).map(({ y, height }) => [y, y + height])"
-    marks = page.eval_on_selector_all("#map rect", boxes)
     expect(view).to_have_attribute("d", re.compile("^M12 0V"))
     page.evaluate("scrollTo(0, 1e6)")
     expect(view).not_to_have_attribute("d", re.compile("^M12 0V"))
-    # The browser tells what came into view in pieces, and the page may still grow when its fonts are there.
-    tops = [start for start, _ in marks]
 
     def is_one_stretch() -> bool:
+        # The browser tells what came into view in pieces, and the page may still grow when its fonts are there; before
+        # its first layout the marks have no size.
         page.evaluate("scrollTo(0, 1e6)")
+        marks = page.eval_on_selector_all("#map rect", boxes)
         [[top, end]] = page.eval_on_selector_all("#map path", boxes)
-        return top in tops and end == marks[-1][1]
+        return top in [start for start, _ in marks] and end == marks[-1][1] > 0
 
     wait_until(is_one_stretch)
 
