@@ -47,7 +47,11 @@ def insight(request: HttpRequest) -> HttpResponse:
     }
     context |= {**editing_of(query, asked, request.GET), "is_wrong": bool(query.problems)}
     context["orgs"] = Orgs(query, asked)
-    context |= {"choices": _choices(asked), "chosen": _chosen(asked, period), "place": _place(period)}
+    context |= {
+        "choices": _choices(asked),
+        "chosen": "" if wrong_period else _chosen(asked, period),
+        "place": _place(period),
+    }
     if not (query.problems or wrong_period):
         limit = paging.limit_of(asked["limit"]) if "limit" in asked else MOST_NAMES
         found = figures(actor, query, period, limit=limit)

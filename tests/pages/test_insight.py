@@ -313,6 +313,7 @@ def test_a_period_that_ends_before_it_begins_is_told_in_the_page(browser_of: Bro
     asked = f"{INSIGHT}?q=is:open&since=2026-11-20&until=2026-11-01"
     page = dom(browser_of("admin").get(asked), 400)
     assert "2026-11-01 is before 2026-11-20." in page.one("main").words
+    assert page.one("details", name="period").one("summary").words == "From – to", "and no period that nobody asked for"
     form = page.one("form", class_="days")
     fields = form.fields()
     assert [fields[name] for name in ("q", "since", "until")] == [["is:open"], ["2026-11-20"], ["2026-11-01"]]
