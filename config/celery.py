@@ -12,6 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 import django.conf
 
 import core.broker
+from config.env import require_folder
 from core.db import give_connection_back
 
 env = django.conf.settings.HEDDLE
@@ -33,7 +34,7 @@ class _App(Celery):
     @property
     def Beat(self) -> Any:
         _require_redis()
-        _require_folder()
+        require_folder(env.data_dir)  # otherwise beat takes its missing file for a corrupted one
         return super().Beat
 
 
@@ -43,14 +44,6 @@ def _require_redis() -> None:
             "Heddle: DATABASE_URL and REDIS_URL are not set, so the server runs in single-process mode. "
             "A worker and beat need both."
         )
-
-
-def _require_folder() -> None:
-    """Make the folder of beat's file, or stop with what `serve` says of it."""
-    try:
-        env.data_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        sys.exit(f"HEDDLE_DATA_DIR: {env.data_dir} cannot be written to ({problem.strerror})")
 
 
 app = _App("heddle")

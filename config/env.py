@@ -275,11 +275,8 @@ def load() -> Env:
         _stop(_sentence(error["loc"], error["msg"]) for error in reversed(first.values()))
     except SettingsError as problem:
         _stop([f"HEDDLE_SECRETS_DIR: {problem}: {problem.__cause__}"])
-    try:
-        if env.is_embedded or env.secret_key is None:
-            _try_to_write(env.data_dir)
-    except OSError as problem:
-        _stop([f"HEDDLE_DATA_DIR: {env.data_dir} cannot be written to ({problem.strerror})"])
+    if env.is_embedded or env.secret_key is None:
+        require_folder(env.data_dir)
     try:
         env.signing_key()
     except OSError as problem:
@@ -376,6 +373,14 @@ def unknown(names: Iterable[str]) -> list[str]:
 
 def _ours() -> set[str]:
     return {f"HEDDLE_{name.upper()}" for name in Env.model_fields} | {"HEDDLE_SECRETS_DIR"}
+
+
+def require_folder(folder: Path) -> None:
+    """Create the data folder if needed, or exit with a message if it is not writable."""
+    try:
+        _try_to_write(folder)
+    except OSError as problem:
+        _stop([f"HEDDLE_DATA_DIR: {folder} cannot be written to ({problem.strerror})"])
 
 
 def _try_to_write(folder: Path) -> None:

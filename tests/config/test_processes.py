@@ -60,7 +60,8 @@ def test_beat_makes_its_folder_or_says_why_it_cannot(tmp_path):
     env["HEDDLE_DATA_DIR"] = str(tmp_path / "file" / "data")
     ended = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
-    assert ended.stderr.strip() == f"HEDDLE_DATA_DIR: {env['HEDDLE_DATA_DIR']} cannot be written to (Not a directory)"
+    said = f"HEDDLE_DATA_DIR: {env['HEDDLE_DATA_DIR']} cannot be written to (Not a directory)"
+    assert ended.stderr.strip() == f"Heddle cannot start. Fix these environment variables:\n  {said}"
     env["HEDDLE_DATA_DIR"] = str(tmp_path / "new" / "data")
     with subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         try:

@@ -7,17 +7,12 @@ from django.core.management.base import BaseCommand, CommandError
 from config import demo
 
 
-def require_no_production() -> None:
-    """Raise `CommandError` in production."""
-    if settings.HEDDLE.mode == "production":
-        raise CommandError("The demo has publicly known passwords, so HEDDLE_MODE=production refuses to load it.")
-
-
 class Command(BaseCommand):
     help = "Load the demo data: orgs, users, threads, feedback. Loading it again changes nothing."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        require_no_production()
+        if settings.HEDDLE.mode == "production":
+            raise CommandError("The demo has publicly known passwords, so HEDDLE_MODE=production refuses to load it.")
         logging.disable(logging.WARNING)  # otherwise each demo turn would print a log line
         try:
             is_new = demo.load()

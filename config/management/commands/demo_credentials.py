@@ -15,8 +15,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--welcome", action="store_true", help="print the welcome text of `make run`: sign-ins and what to try"
         )
+        parser.add_argument(
+            "--none", action="store_true", help="print nothing; fail if one of the demo's people could sign in"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["none"]:
+            _require_none()
+            return
         found = demo.credentials()
         if found is None:
             raise CommandError("No demo is loaded in this database.")
@@ -51,3 +57,13 @@ def _welcome(found: dict[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _require_none() -> None:
+    """Raise `CommandError` if people of the demo could sign in: its database was tried out before it is served."""
+    if known := demo.with_known_password():
+        raise CommandError(
+            f"HEDDLE_MODE=production: everybody knows the password of {', '.join(known)}, because this database has the"
+            " demo. Serve another one, or disable each of them (manage.py person EMAIL --off) or give them a password"
+            " (manage.py changepassword EMAIL)."
+        )

@@ -19,9 +19,8 @@ from django.db import DatabaseError
 
 from accounts.models import User
 from accounts.naming import FIRST_PERSON
-from config import command_line, demo, serving, starting
+from config import command_line, serving, starting
 from config.env import BASE_DIR, DEFAULT_PORT, port_number
-from config.management.commands.demo import require_no_production
 from core.canonical import fingerprint
 from core.static import LEFT_OUT
 
@@ -40,8 +39,6 @@ class Command(BaseCommand):
         parser.add_argument("--no-prepare", action="store_true", help="skip migrations and static files")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["demo"]:
-            require_no_production()
         held = _hold_the_folder() if settings.HEDDLE.is_embedded else None
         _try_to_listen(options["host"], options["port"])
         try:
@@ -80,11 +77,13 @@ class Command(BaseCommand):
             sys.exit(f"CommandError: {said}")
 
     def _get_ready(self, **options: Any) -> None:
+        if options["demo"] and settings.HEDDLE.mode == "production":
+            call_command("demo")  # which refuses, before anything is made
         if not options["no_prepare"]:
             call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
             _collect_static()
         if settings.HEDDLE.mode == "production":
-            _require_no_known_password()
+            call_command("demo_credentials", none=True)
         if options["demo"]:
             self._welcome_to_the_demo()
         else:
@@ -100,16 +99,6 @@ class Command(BaseCommand):
         except CommandError:
             self.stdout.write(_welcome())
             self.stdout.write("  The demo was not loaded: this database has people of its own.\n")
-
-
-def _require_no_known_password() -> None:
-    """Raise `CommandError` if people of the demo could sign in: its database was tried out before it is served."""
-    if known := demo.with_known_password():
-        raise CommandError(
-            f"HEDDLE_MODE=production: everybody knows the password of {', '.join(known)}, because this database has the"
-            " demo. Serve another one, or disable each of them (manage.py person EMAIL --off) or give them a password"
-            " (manage.py changepassword EMAIL)."
-        )
 
 
 def _welcome() -> str:
