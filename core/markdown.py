@@ -1,6 +1,7 @@
 """Markdown, and what people wrote, as safe HTML. All input is hostile."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -96,11 +97,12 @@ _ATTRIBUTES = {
     "th": {"align", "data-long"},
     "td": {"align", "data-long"},
 }
-_CLASSES = {"span": {"sr"}}
+_CLASSES = {"span": {"sr", "unbroken"}}
 _SCHEMES = {"http", "https", "mailto"}
 _CODE = ('<pre tabindex="0"><code>', "</code></pre>")
 _PLAIN = re.compile(r"(?![-+=\s]|\d+[.)])[^\\`*_\[\]<>#~|&\n\r\x00]+")
 _FENCED = re.compile(r"^(?P<fence>```+|~~~+)[^`~\n]*\n(?P<code>.*?)(?:^(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_UNBROKEN = re.compile(r"(\S{1000,})")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _ALIGN = re.compile(r"text-align:(left|right|center)")
 
@@ -149,6 +151,29 @@ def _tasks(state: StateCore) -> None:
             words.children[:0] = [mark, told, Token("span_close", "span", -1)]
 
 
+def _unbroken_words(state: StateCore) -> None:
+    """Mark words that are as long as a page: browsers need seconds to break one whose letters are kerned."""
+    for token in state.tokens:
+        if _UNBROKEN.search(token.content) and token.children:
+            token.children = [part for child in token.children for part in _with_unbroken_marked(child)]
+
+
+def _with_unbroken_marked(token: Token) -> Iterator[Token]:
+    if token.type != "text":
+        yield token
+        return
+    for place, text in enumerate(_UNBROKEN.split(token.content)):
+        words = Token("text", "", 0, content=text)
+        if place % 2:
+            yield from (
+                Token("span_open", "span", 1, attrs={"class": "unbroken"}),
+                words,
+                Token("span_close", "span", -1),
+            )
+        else:
+            yield words
+
+
 def _image_as_link(self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType) -> str:
     """Render an image as a link: loading it would send a request to any host the text names."""
     token = tokens[index]
@@ -189,6 +214,7 @@ def _reader() -> MarkdownIt:
     reader.core.ruler.push("plain_attributes", _plain_attributes)
     reader.core.ruler.push("long_cells", _long_cells)
     reader.core.ruler.push("tasks", _tasks)
+    reader.core.ruler.push("unbroken_words", _unbroken_words)
     reader.add_render_rule("image", _image_as_link)
     reader.add_render_rule("fence", _code)
     reader.add_render_rule("code_block", _code)
@@ -204,7 +230,7 @@ def _cached_markdown(text: str) -> SafeString:
 
 
 def _markdown(text: str) -> SafeString:
-    if _PLAIN.fullmatch(text):
+    if _PLAIN.fullmatch(text) and not _UNBROKEN.search(text):
         return vouched(f"<p>{escape(text.rstrip())}</p>\n")
     try:
         tokens = [] if text.count("[") > _BRACKETS else _READER.parse(text)

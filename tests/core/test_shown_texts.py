@@ -185,6 +185,26 @@ def test_no_text_takes_long(piece: str) -> None:
     assert thread_time() - began < 2
 
 
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("{0}", '<p><span class="unbroken">{0}</span></p>\n'),
+        (
+            "The *key* is {0} and `{0}`.",
+            '<p>The <em>key</em> is <span class="unbroken">{0}</span> and <code>{0}</code>.</p>\n',
+        ),
+        (
+            "[{0}](https://a.test)",
+            '<p><a href="https://a.test" rel="noopener nofollow"><span class="unbroken">{0}</span></a></p>\n',
+        ),
+    ],
+)
+def test_a_word_as_long_as_a_page_is_marked_for_the_browser(text: str, html: str) -> None:
+    """It breaks letters that are kerned at a cost that grows with the square of the word."""
+    assert markdown_html(text.format("A" * 1_000)) == html.format("A" * 1_000)
+    assert "unbroken" not in markdown_html(text.format("A " * 1_000))
+
+
 def test_half_a_character_does_not_break_the_page() -> None:
     markdown_html("a \ud800 b").encode()
     json_html({"a": "\ud800", "\udfff": 1}).encode()
