@@ -27,8 +27,9 @@ from tests.on_services import PURE
 pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
 # A password hash that is slow on purpose would be most of what the tests do; tests/accounts looks at the real one.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# To explain an example, hypothesis runs it again and again with every line traced: with a database that takes an hour.
-settings.register_profile("tests", phases=[phase for phase in Phase if phase is not Phase.explain])
+# How long an example took says how busy the machine is. To explain one, hypothesis runs it again and again with every
+# line traced: with a database that takes an hour.
+settings.register_profile("tests", deadline=None, phases=[phase for phase in Phase if phase is not Phase.explain])
 settings.load_profile("tests")
 ROOT = Path(__file__).resolve().parent.parent
 

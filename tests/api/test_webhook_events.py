@@ -770,7 +770,7 @@ def test_they_are_told_as_one_in_whatever_order_workers_come_to_them(api, who, t
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=8))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 def test_who_follows_the_events_knows_whether_a_report_is_open(api, who, sent, steps):
     """State and events agree: (resolve or reopen, whether the window then passes), and every event is news."""
     sent.clear()
@@ -799,7 +799,7 @@ STEP = st.tuples(st.sampled_from(DEEDS), st.sampled_from((0, 10, 20, 45)))
 
 
 @given(st.lists(STEP, max_size=8))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 def test_who_follows_all_events_ends_with_the_label_and_the_note_that_the_report_has(api, who, sent, steps):
     """Whatever else is done to it, and however the windows of each deed pass meanwhile."""
     sent.clear()

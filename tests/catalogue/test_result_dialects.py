@@ -263,7 +263,7 @@ SUCCESSES = some.builds(results.ok, some.dictionaries(some.text(max_size=5), JSO
 RESULTS = some.builds(lambda result, metadata: result.noted(**metadata), FAILURES | SUCCESSES, METADATA)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(result=RESULTS)
 def test_what_keeps_everything_brings_everything_back(result):
     """The dialects that lose nothing of a result; CTP C67, MCP C71, and what the others say they keep."""
@@ -277,7 +277,7 @@ def test_what_keeps_everything_brings_everything_back(result):
     assert judging.judge(written("ctp", result, "strict"), "strict") == []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(value=JSON, dialect=some.sampled_from(sorted(result_dialects.READERS)), keys=some.data())
 def test_whatever_claims_to_be_a_result_is_read_or_refused(value, dialect, keys):
     """Nothing that is sent is an accident."""

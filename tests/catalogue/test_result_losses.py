@@ -232,7 +232,7 @@ def at(value: Any, path: list[str]) -> Any:
     return value
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(result=RESULTS, dialect=some.sampled_from(["canonical", "ctp", "mcp", "convilyn"]))
 def test_a_result_comes_back_but_for_the_named_losses(result, dialect):
     value, lost = written(dialect, result)
@@ -311,7 +311,7 @@ def lost_marks(value: Any, paths: list[str]) -> set[str]:
     return {mark for path in paths for mark in marks([*steps(path), at(value, steps(path))])}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(drawn=some.data(), dialect=some.sampled_from(sorted(DOCUMENTS)))
 def test_whatever_is_read_is_in_the_result_or_named(drawn, dialect):
     document = drawn.draw(DOCUMENTS[dialect])
@@ -324,7 +324,7 @@ def test_whatever_is_read_is_in_the_result_or_named(drawn, dialect):
     assert {mark for mark in marks(document) if mark not in kept} <= named
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(drawn=some.data())
 def test_a_failure_with_structured_content_of_mcp_is_in_the_result_or_named(drawn):
     """Not of a success: there the text says the same as the structured content."""
@@ -343,7 +343,7 @@ CANONICAL = {
 }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     drawn=some.fixed_dictionaries(CANONICAL), data=marked(), dialect=some.sampled_from(sorted(result_dialects.WRITERS))
 )

@@ -105,7 +105,7 @@ def sdk() -> ModuleType:
         return import_module("roboto.ai.agent_thread")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(LINES, min_size=1, max_size=9))
 def test_c100_docstrings_say_here_what_they_say_with_the_sdk(lines):
     """Threads 6.2: where text ends and parameters begin is decided in one way."""

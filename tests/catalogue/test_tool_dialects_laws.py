@@ -66,7 +66,7 @@ def foreign(draw: st.DrawFn, dialect: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("dialect", sorted(BASE))
 @given(data=st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_tool_comes_home_as_it_was(dialect: str, data: st.DataObject) -> None:
     """Rule 4 of 1.12."""
     tool = data.draw(foreign(dialect))
@@ -77,7 +77,7 @@ def test_a_tool_comes_home_as_it_was(dialect: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("target", [name for name, dialect in DIALECTS.items() if dialect.write])
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_what_is_written_can_be_read_and_written_the_same(target: str, data: st.DataObject) -> None:
     """From any dialect into any other: the form is a fixed point there."""
     source = data.draw(st.sampled_from(sorted(BASE)))
@@ -87,7 +87,7 @@ def test_what_is_written_can_be_read_and_written_the_same(target: str, data: st.
 
 @pytest.mark.parametrize("dialect", [name for name in DIALECTS if name != "python"])
 @given(data=st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_nonsense_is_refused_and_never_breaks(dialect: str, data: st.DataObject) -> None:
     tool = copy.deepcopy(MINIMAL[dialect])
     inner = tool.setdefault("function", {}) if dialect == "openai" else tool
@@ -108,7 +108,7 @@ VALUES = st.recursive(SIMPLE, lambda some: st.dictionaries(TEXT, some, max_size=
 
 
 @given(VALUES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_canonical_json_knows_neither_the_order_of_keys_nor_how_a_whole_number_was_written(value: Any) -> None:
     def other(item: Any) -> Any:
         if isinstance(item, dict):

@@ -133,7 +133,7 @@ def sent(draw: st.DrawFn, dialect: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("dialect", WRITTEN)
 @given(data=st.data())
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_imported_is_exported_or_refused_by_name(api, dialect, data):
     """1.12, C46 and C50: as one tool and in a list, in every dialect and style; in CTP by its closed schema (C41)."""
     alice, tool = api("alice"), data.draw(sent(dialect))

@@ -372,7 +372,7 @@ JSON = some.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(value=JSON, schema=JSON)
 def test_nothing_that_a_schema_or_value_holds_is_an_accident(value, schema):
     """The types are JSON Schema's own, everything else may be anything."""

@@ -195,7 +195,7 @@ def patterned(draw: some.DrawFn) -> dict[str, Any]:
     return text(pattern=f"{start}{''.join(pieces)}{end}", minLength=least, maxLength=most)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(schema=patterned(), seed=some.integers(0, 2**53))
 def test_a_pattern_and_bounds_that_go_together_always_have_a_text_C103(schema, seed):
     made = making.made(schema, Source(seed))

@@ -265,7 +265,7 @@ def token() -> str:
 
 
 @SCHEMA.parametrize()
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 def test_whatever_fits_the_schema_is_answered_as_the_schema_says(case: schemathesis.Case, token: str) -> None:
     """B167 to B169: errors use the envelope; no input causes a 500."""
     case.call_and_validate(headers={"Authorization": f"Bearer {token}"}, checks=CHECKS)

@@ -236,7 +236,7 @@ def test_inside_a_transaction_a_snapshot_sees_what_the_transaction_wrote():
 
 
 @pytest.mark.django_db
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=values)
 def test_json_comes_back_from_the_database_as_it_was_given_B81(who, value):
     """Key order, large numbers and every character included."""

@@ -216,7 +216,7 @@ VALUES = st.fixed_dictionaries(
 
 
 @given(VALUES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_what_a_form_shows_is_what_it_sends_back(arguments: dict[str, Any]):
     """Filling a form with arguments and sending it unchanged gives the same arguments."""
     form = fields.form_of(EVERY).filled(arguments)

@@ -21,7 +21,6 @@ with warnings.catch_warnings():
 
 law = settings(
     max_examples=10,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -16,7 +16,6 @@ from tests import make
 
 law = settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 REPORTS = 5

@@ -18,7 +18,6 @@ from tests import make
 
 law = settings(
     max_examples=15,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 notes = st.none() | st.sampled_from(["", " \n", "Because.", " padded "])

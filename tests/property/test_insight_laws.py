@@ -29,7 +29,7 @@ NOW = datetime(2026, 11, 5, 12, tzinfo=UTC)
 BERLIN, NEW_YORK, CAIRO, KOLKATA = (
     ZoneInfo(name) for name in ("Europe/Berlin", "America/New_York", "Africa/Cairo", "Asia/Kolkata")
 )
-law = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+law = settings(max_examples=12, suppress_health_check=list(HealthCheck))
 
 # Moments at which an hour, a day or a clock turns, and a microsecond to either side of them.
 turns = st.sampled_from(

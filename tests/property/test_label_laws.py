@@ -12,9 +12,7 @@ from feedback.triage import update
 from feedback.wire import TriageIn
 from tests import make
 
-law = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+law = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 names = st.sampled_from(["a", "A b", "straße", "STRASSE", "ı", 'say "no"', "(x)", "label:a"])
 texts = st.none() | st.lists(names, max_size=4).map(", ".join) | st.lists(names, max_size=4).map(" ,".join)
 

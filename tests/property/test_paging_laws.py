@@ -22,7 +22,6 @@ from threads.wire import SearchIn
 
 law = settings(
     max_examples=15,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 positions = st.lists(st.integers() | st.text(max_size=8), min_size=1, max_size=4)

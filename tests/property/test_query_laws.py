@@ -16,9 +16,7 @@ from feedback.querying import sides
 from tests import make
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
-law = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+law = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 pieces = st.sampled_from(
     [
         "is:open",

@@ -15,9 +15,7 @@ from catalogue.worlds.merging import Unmakeable
 from core import bodies
 from tests import hashing
 
-law = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+law = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 pure = settings(law, max_examples=60)
 NAMES = st.sampled_from(["id", "name", "user_id", "email", "status", "items", "created_at", "count", "a b", "é"])
 

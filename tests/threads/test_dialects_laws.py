@@ -24,7 +24,7 @@ REAL_CONVERSATIONS = Path(
     or Path(__file__).resolve().parents[2] / "../shared/data/tau-bench/threads-airline.jsonl"
 )
 
-law = settings(max_examples=30, deadline=None)
+law = settings(max_examples=30)
 
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 words = st.text(characters, min_size=1, max_size=12)
@@ -349,7 +349,7 @@ def test_damaged_conversations_are_read_or_refused_with_a_path(format: str, data
 
 @pytest.mark.parametrize("source", FORMATS)
 @pytest.mark.parametrize("target", FORMATS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_every_dialect_goes_over_into_every_other(source: str, target: str, data: st.DataObject) -> None:
     """What is written can be read again, with every message's words in their order."""
