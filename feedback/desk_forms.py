@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, NamedTuple
 
+from django.db.models import Q
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.text import get_text_list
@@ -128,6 +129,17 @@ def require_one_meant(form: QueryDict) -> None:
         raise InvalidRequest(f"verb: press the button, because {get_text_list(_filled(form), 'and')} are filled in")
 
 
+def require_none_left(form: QueryDict, feedback_id: str) -> None:
+    """Refuse a button beside a reply or a comment that was typed and that it does not send. With scripts a draft keeps
+    the text; without, it would be gone with the page.
+    """
+    verb, _ = _pressed(form)
+    if verb != "comment" and _text(form, "comment"):
+        raise InvalidRequest("comment: send it, or empty the field, first")
+    if verb != "reply" and _has_typed_reply(form, Q(feedback__key=ids.key_of(feedback_id, ids.FEEDBACK))):
+        raise InvalidRequest("public_reply: send it, or empty the field, first")
+
+
 def ticked(form: QueryDict) -> list[str]:
     """Ids of the ticked reports: on this page and, with scripts, on other pages. Raises if there are none."""
     if not (found := sent_ticks(form)):
@@ -142,7 +154,7 @@ def sent_ticks(form: QueryDict) -> list[str]:
 
 def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> list[str]:
     """Messages about input without effect: labels that the report already had, an unchanged note, a typed reply
-    or comment that was not sent.
+    or comment that was not sent and is kept as a draft.
     """
     (verb, choice), said = _pressed(form), []
     if action is None and verb in ("", "label") and (names := _names(form)):
@@ -153,10 +165,8 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
         said.append(f"The {_UNCHANGED[verb]} has not changed.")
     elif verb not in ("", "label") and goes_on(form) and (names := _names(form)):
         said.append(f"The label you typed was not added: {isolated(', '.join(names))}.")
-    if goes_on(form) and (typed := _text(form, "public_reply")):
-        sent = Reply.objects.filter(feedback=report).values_list("public_reply", flat=True).first()
-        if typed != forms.lines(sent or "").strip():
-            said.append("Your reply was not sent.")
+    if goes_on(form) and _has_typed_reply(form, Q(feedback=report)):
+        said.append("Your reply was not sent.")
     if goes_on(form) and _text(form, "comment"):
         said.append("Your comment was not sent.")
     return said
@@ -170,6 +180,14 @@ def _pressed(form: QueryDict) -> tuple[str, str]:
     if form.get("duplicate_of") or form.get("original"):
         return "duplicate", ""
     return ("snooze", "day") if form.get("until") else ("", "")
+
+
+def _has_typed_reply(form: QueryDict, of: Q) -> bool:
+    """Whether the reply in the form differs from the stored one."""
+    if not (typed := _text(form, "public_reply")):
+        return False
+    sent = Reply.objects.filter(of).values_list("public_reply", flat=True).first()
+    return typed != forms.lines(sent or "").strip()
 
 
 def _filled(form: QueryDict) -> list[str]:

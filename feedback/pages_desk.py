@@ -171,11 +171,13 @@ def originals_for_all(request: HttpRequest) -> HttpResponse:
 def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     """Apply the pressed button to one report; some buttons then open the next report."""
     actor = admin_actor(request)
-    if request.POST.get("verb") in comment_forms.OF_THE_REPORT:
-        return _comment(request, actor, feedback_id)
     try:
         bodies.check_storable(request.POST.dict())
         _require_one_meant(request)
+        if not HtmxDetails(request):
+            desk_forms.require_none_left(request.POST, feedback_id)
+        if request.POST.get("verb") in comment_forms.OF_THE_REPORT:
+            return _comment(request, actor, feedback_id)
         steps = desk_forms.steps_of(request.POST, zones.of(request))
         if not steps:  # Enter in a field without words: nothing that undo would have to wait for
             notes.info(request, "Nothing was typed.")
@@ -212,13 +214,7 @@ def _require_one_meant(request: HttpRequest) -> None:
 
 def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpResponseBase:
     """Comment on a report, or acknowledge its comments."""
-    form = request.POST
-    try:
-        bodies.check_storable(form.dict())
-        said = comment_forms.apply_to_report(actor, feedback_id, form)
-    except DomainError as problem:
-        return refused(request, actor, problem, item=feedback_id)
-    notes.success(request, said)
+    notes.success(request, comment_forms.apply_to_report(actor, feedback_id, request.POST))
     hold_undo(request)
     return _onward(request, _local(request, "here"))
 

@@ -13,7 +13,7 @@ from feedback import triage
 from feedback.deciding import verb_named
 from feedback.models import UserFeedback
 from tests import make
-from tests.pages.dom import Node, get, submit
+from tests.pages.dom import Node, dom, get, submit
 from tests.people import Person
 
 Browser = Callable[[str | None], Client]
@@ -57,6 +57,14 @@ def opened(client: Client, report: UserFeedback, query: str = ALL) -> Node:
 def press(client: Client, page: Node, verb: str, **typed: Any) -> HttpResponse:
     """A button of the report's form."""
     return submit(client, page.id("triage"), verb, **typed)
+
+
+def press_with_scripts(client: Client, page: Node, verb: str, **typed: Any) -> Node:
+    """A button of the report's form where htmx sends it, which is answered by the page that it leads to."""
+    form = page.id("triage")
+    answer = client.post(form["action"], {**form.fields(), **typed, "verb": verb}, headers={"HX-Request": "true"})
+    assert answer.status_code == 200, answer.content
+    return dom(answer)
 
 
 def told(page: Node) -> list[str]:

@@ -20,7 +20,7 @@ from tests.pages.desk import (
     client_of,
     do,
     opened,
-    press,
+    press_with_scripts,
     reports,
     row_of,
     stored,
@@ -182,7 +182,7 @@ def test_a_typed_note_is_saved_with_a_comment_as_with_any_button(browser_of: Bro
 
 def test_a_comment_that_was_typed_and_not_sent_is_told_by_who_goes_on(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 2), browser_of("admin")
-    after = then(client, press(client, opened(client, made[1]), "resolve", comment="half a thought"))
+    after = press_with_scripts(client, opened(client, made[1]), "resolve", comment="half a thought")
     assert "Your comment was not sent." in after.id("desk-status").words
     assert stored(made[1]).resolved and not Comment.objects.exists()
 

@@ -26,6 +26,7 @@ from tests.pages.desk import (
     do,
     opened,
     press,
+    press_with_scripts,
     query_of,
     reports,
     row_of,
@@ -349,15 +350,35 @@ def test_a_label_that_is_there_already_is_no_lost_press(browser_of: Browser, who
 def test_a_reply_that_is_left_behind_is_told(browser_of: Browser, who: People) -> None:
     """Only its own buttons send it."""
     made, client = reports(who.alice, 3), browser_of("admin")
-    page = then(client, press(client, opened(client, made[0]), "resolve", public_reply="We are sorry"))
+    page = press_with_scripts(client, opened(client, made[0]), "resolve", public_reply="We are sorry")
     assert told(page) == ["Your reply was not sent."] and stored(made[0]).resolved
     assert "Before that: Resolved “report 0”" in page.id("desk-status").words
     assert not Reply.objects.filter(public_reply__gt="").exists()
     page = then(client, press(client, opened(client, made[1]), "reply answered", public_reply="We are sorry"))
     page = then(client, press(client, page, "resolve"))
     assert told(page) == ["Resolved “report 1”"], "what was sent is there, and nothing is left"
-    page = then(client, press(client, opened(client, made[2]), "own me", public_reply="Half a sentence"))
+    page = press_with_scripts(client, opened(client, made[2]), "own me", public_reply="Half a sentence")
     assert told(page) == ["Claimed “report 2”"], "it stays beside its report"
+
+
+@pytest.mark.parametrize("button", ["resolve", "own me", "note", "acknowledge"])
+@pytest.mark.parametrize("field", ["public_reply", "comment"])
+def test_without_scripts_no_button_loses_what_was_typed_for_another(
+    browser_of: Browser, who: People, button: str, field: str
+) -> None:
+    """There is no draft that would keep it."""
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    form = opened(client, report).id("triage")
+    page = dom(submit(client, form, **{"verb": button, field: "Half a thought", "admin_note": "Noted"}), 400)
+    wrong = page.one(aria_invalid="true")
+    assert wrong["name"] == field and wrong.text == "Half a thought"
+    assert "empty the field, first" in page.id(wrong["aria-describedby"]).words
+    assert page.id("admin-note").text == "Noted"
+    assert not stored(report).resolved and stored(report).admin_note is None
+    if field == "public_reply":
+        then(client, press(client, page, "reply answered"))
+        then(client, press(client, opened(client, report), "resolve"))
+        assert stored(report).resolved, "a reply that was sent is no typed one"
 
 
 @time_machine.travel("2026-05-01T22:30:00Z", tick=False)
@@ -745,7 +766,7 @@ def test_labels_of_two_do_not_collide_and_an_undo_leaves_those_of_others(browser
 
 def test_a_label_that_was_typed_and_left_is_told(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 2), browser_of("admin")
-    page = then(client, press(client, opened(client, made[1]), "resolve", label="half"))
+    page = press_with_scripts(client, opened(client, made[1]), "resolve", label="half")
     assert "The label you typed was not added: half." in told(page)
     assert stored(made[1]).admin_label is None
 
@@ -883,7 +904,7 @@ def test_z_undoes_nothing_older_than_a_button_without_effect(browser_of: Browser
         page = then(client, press(client, opened(client, made[1]), "label", label="money"))
         assert undo_key(page) == "z"
         assert undo_key(then(client, press(client, opened(client, made[0]), button, **typed))) == "Z"
-    page = then(client, press(client, opened(client, made[1]), "resolve", public_reply="We are sorry"))
+    page = press_with_scripts(client, opened(client, made[1]), "resolve", public_reply="We are sorry")
     assert told(page) == ["Your reply was not sent."] and undo_key(page) == "z", "the action can be undone"
 
 
