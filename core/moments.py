@@ -71,9 +71,8 @@ def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
         one, other = value.split("..")
         if _AGE.fullmatch(one):
             return Stretch(min(_back(one, now), _back(other, now)), _after(max(_back(one, now), _back(other, now))))
-        days = [_days(each, tz, now) for each in (one, other)]
-        first, end = min(days), max(days)
-        return Stretch(first[0], end[1])
+        first, end = (_days(each, tz, now) for each in (one, other))
+        return Stretch(first[0], end[1]) if first[0] < end[1] else Stretch(end[0], first[1])
     sign, said = _split(value)
     if _AGE.fullmatch(said):
         moment = _back(said, now)

@@ -170,12 +170,16 @@ class OneView(DeskEndpoint):
     def get(self, request: Request, view_id: str) -> HttpResponse:
         return _view(self.actor, saved_views.view_for(self.actor, view_id))
 
-    @describe(takes=ViewPatch, gives=ViewOut, summary="Change your own view")
+    @describe(
+        takes=ViewPatch,
+        gives=ViewOut,
+        summary="Change your own view, or a shared one of a former admin",
+    )
     def patch(self, request: Request, view_id: str) -> HttpResponse:
-        saved_views.own(self.actor, view_id)
+        saved_views.changeable(self.actor, view_id)
         return _view(self.actor, saved_views.change(self.actor, view_id, **self.parse(ViewPatch).changes()))
 
-    @describe(summary="Delete your own view")
+    @describe(summary="Delete your own view, or a shared one of a former admin")
     def delete(self, request: Request, view_id: str) -> HttpResponse:
         saved_views.drop(self.actor, view_id)
         return data(None)

@@ -96,7 +96,7 @@ def woken_by(report_pks: Iterable[int]) -> dict[int, list[int]]:
         older = {pk for one in newer if one in facts for pk in _likely(facts[one], sleeping)} - asleep
         asleep |= older
         facts |= facts_of(older)
-    since = _asleep_since(asleep)
+    since = asleep_since(asleep)
     found: dict[int, list[int]] = {}
     for one in (facts[pk] for pk in newer if pk in facts):
         before = (pk for pk in asleep & facts.keys() if pk < one.pk and since.get(pk, one.created) <= one.created)
@@ -118,7 +118,7 @@ def _likely(one: Facts, sleeping: QuerySet[Triage]) -> list[int]:
     return [pk for rows in found for pk in rows.order_by("-pk").values_list("pk", flat=True)[:EACH]]
 
 
-def _asleep_since(pks: Iterable[int]) -> dict[int, datetime]:
+def asleep_since(pks: Iterable[int]) -> dict[int, datetime]:
     """When each of these reports, by row id, was last snoozed until it happens again."""
     changes = TriageChange.objects.filter(feedback__in=pks, verb__in=("snooze", UNDO)).order_by("pk")
     rows = changes.values_list("feedback_id", "at", "after")

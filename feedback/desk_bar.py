@@ -46,7 +46,7 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         view = _choice(saved.name, saved.query, looked_at, counts, parsed.org)
         # What is shown of it for one org is not the view that would be changed or deleted.
         is_whole = saved.query not in spellings[2:] or not parsed.org
-        view_id = ids.VIEW + saved.key if is_whole and saved.created_by_id == actor.user_id else ""
+        view_id = ids.VIEW + saved.key if is_whole and saved_views.may_change(actor, saved) else ""
         views.append(replace(view, is_shared=saved.is_shared, view_id=view_id, is_aside=True))
     return DeskBar(
         query=query["q"],

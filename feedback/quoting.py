@@ -55,7 +55,7 @@ class Quoted(NamedTuple):
 def quoted(pks: Sequence[int]) -> dict[int, Quoted]:
     """By row id of the report, in three queries. A report that is not digested yet has no profile and no tools."""
     texts: dict[tuple[int, bool], list[str]] = defaultdict(list)
-    for pk, is_request, text in _texts(pks):
+    for pk, is_request, text, _ in _texts(pks):
         texts[pk, bool(is_request)].append(text)
     made = {
         pk: (profile, error)
@@ -81,15 +81,21 @@ def _texts(pks: Sequence[int]) -> list[tuple[Any, ...]]:
         return rows
 
 
-# The request of an answer is the last user message before it.
+# The request of an answer is the last user message before it. It is looked up once for each report: in the condition
+# of the join, PostgreSQL would do so for each block of the thread.
 _TEXTS = """
-    SELECT f.id, b.idx < f.message_sequence_num, b.text
-    FROM feedback_userfeedback f JOIN threads_block b ON b.thread_id = f.thread_id AND b.kind = 'text' AND b.idx IN (
-        f.message_sequence_num,
-        (
-            SELECT max(idx) FROM threads_message
-            WHERE thread_id = f.thread_id AND role = 'user' AND idx < f.message_sequence_num
-        )
+    WITH asked AS MATERIALIZED (
+        SELECT f.id, f.thread_id, f.message_sequence_num AS answer, (
+            SELECT m.idx FROM threads_message m
+            WHERE m.thread_id = f.thread_id AND m.role = 'user' AND m.idx < f.message_sequence_num
+            ORDER BY m.idx DESC LIMIT 1
+        ) AS request
+        FROM feedback_userfeedback f WHERE f.id IN ({pks})
     )
-    WHERE f.id IN ({pks}) ORDER BY f.id, b.idx, b.position
+    SELECT a.id, true, b.text, b.position AS place
+    FROM asked a JOIN threads_block b ON b.thread_id = a.thread_id AND b.idx = a.request AND b.kind = 'text'
+    UNION ALL
+    SELECT a.id, false, b.text, b.position
+    FROM asked a JOIN threads_block b ON b.thread_id = a.thread_id AND b.idx = a.answer AND b.kind = 'text'
+    ORDER BY place
 """

@@ -91,7 +91,7 @@ def listed(actor: Actor) -> list[SavedView]:
     return found
 
 
-_OF_PEOPLE = ("email", "name")
+_OF_PEOPLE = ("email", "name", "is_active", "is_staff")
 _LISTED = PreparedRow(
     lambda user: SavedView.objects.filter(Q(created_by=user) | Q(is_shared=True)).order_by("name", "id"),
     SavedView,
@@ -109,10 +109,17 @@ def view_for(actor: Actor, view_id: str) -> SavedView:
     return view
 
 
-def own(actor: Actor, view_id: str) -> SavedView:
-    """The actor's own view; raises `NotFound`, and `Unauthorized` for a shared one of somebody else."""
+def may_change(actor: Actor, view: SavedView) -> bool:
+    """Whether the actor may change or delete a view: their own, and a shared one whose creator is no admin any more."""
+    author = view.created_by
+    return author.pk == actor.user_id or (view.is_shared and not (author.is_active and author.is_staff))
+
+
+def changeable(actor: Actor, view_id: str) -> SavedView:
+    """A view that the actor may change; raises `NotFound`, and `Unauthorized` for a shared one of another admin."""
     view = view_for(actor, view_id)
-    require_author(actor, view.created_by_id, "change a view")
+    if not may_change(actor, view):
+        require_author(actor, view.created_by_id, "change a view")
     return view
 
 
@@ -159,8 +166,8 @@ def keep(
 def change(
     actor: Actor, view_id: str, *, name: str | None = None, query: str | None = None, is_shared: bool | None = None
 ) -> SavedView:
-    """Change the actor's own view; None leaves a value."""
-    view = own(actor, view_id)
+    """Change a view that the actor may change; None leaves a value."""
+    view = changeable(actor, view_id)
     given = {
         "name": None if name is None else _name(name),
         "query": None if query is None else understood(query, field="query").canonical,
@@ -179,8 +186,8 @@ def change(
 
 
 def drop(actor: Actor, view_id: str) -> SavedView:
-    """Delete the actor's own view; returns it."""
-    view = own(actor, view_id)
+    """Delete a view that the actor may change; returns it."""
+    view = changeable(actor, view_id)
     view.delete()
     return view
 

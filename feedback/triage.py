@@ -18,7 +18,7 @@ from core.db import anew
 from core.errors import Conflict, NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from core.rows import new
-from feedback import following, labelling, projecting, versions, webhooks
+from feedback import comparing, following, labelling, projecting, versions, webhooks
 from feedback.deciding import (
     AGAIN,
     ANSWERS,
@@ -218,7 +218,18 @@ def apply(
     _CHANGES.insert_all([change])
     if root := after.get("duplicate_of_id"):
         following.lead(actor.user_id, of=report.pk, to=root, verb=FOLLOW, action=action, undoes=undoes)
+        if undoes is None:
+            _wake_original(root, report)
     return True
+
+
+def _wake_original(root: int, copy: UserFeedback) -> None:
+    """Wake an original that is snoozed until it happens again: a copy that was rated after that says that it did."""
+    if not Triage.objects.filter(pk=root, snoozed_until_again=True).exists():
+        return
+    since = comparing.asleep_since([root]).get(root)
+    if since is None or since <= copy.created:
+        wake_again([root], copy.pk)
 
 
 def _events(after: Decision) -> list[str]:

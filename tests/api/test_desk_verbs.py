@@ -1316,6 +1316,19 @@ def test_a_bulk_of_every_report_there_is_has_to_be_meant(admin, reports, query):
     assert data_of(admin.post("admin/feedback/bulk", {**body, "all": True}))["done_count"] == 3
 
 
+def test_a_shared_view_of_who_is_no_admin_any_more_is_everybodys_to_change(api, who):
+    """It is in everybody's menu, and nobody else could ever take it out."""
+    admin, bea = api("admin"), second_admin()
+    keep = {"name": "Left", "query": "is:open", "is_shared": True}
+    path = f"admin/feedback/views/{data_of(Api(bea.token).post('admin/feedback/views', keep))['view_id']}"
+    assert refusal_of(admin.request("DELETE", path))[0] == refusal_of(admin.patch(path, {"name": "Mine"}))[0] == 403
+    for gone in ({"is_active": False}, {"is_active": True, "is_staff": False}):
+        User.objects.filter(pk=bea.user.pk).update(**gone)
+        assert data_of(admin.patch(path, {"name": "Left over"}))["name"] == "Left over"
+    data_of(admin.request("DELETE", path))
+    assert "Left over" not in [each["name"] for each in data_of(admin.get("admin/feedback/views"))]
+
+
 def test_views_have_a_most_and_ones_own_are_listed_whatever_others_share(api, who, monkeypatch):
     """All of them are in everybody's menu, so none may be cut from it without a word."""
     monkeypatch.setattr(saved_views, "MOST", 3)

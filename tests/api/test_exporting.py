@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from feedback import digesting, exporting, taxonomy
+from feedback import digesting, exporting, quoting, taxonomy
 from feedback.models import Triage, UserFeedback
 from tests import make
 from tests.conftest import data_of, refusal_of
@@ -334,3 +334,26 @@ def test_the_file_is_for_admins(who, thread, api, browser_of, name):
     assert refusal_of(api(name).get(f"{EXPORT}?q=lable:x"))[0] == 403
     assert browser_of(name).get("/feedback/export/").status_code == 403
     assert browser_of(None).get("/feedback/export/").status_code == 302
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite says nothing of how often it did a step")
+def test_what_was_asked_is_looked_up_once_for_each_report(who, thread):
+    """And not for each block of its thread, which takes a minute where that has thousands."""
+    for place in (1, 39):
+        make.rating(who.alice, thread, place)
+    pks = list(UserFeedback.objects.values_list("pk", flat=True))
+    with CaptureQueriesContext(connection) as asked:
+        quoted = quoting.quoted(pks)
+    assert all(each.request and each.answer for each in quoted.values())
+    [texts] = [each["sql"] for each in asked if "threads_block" in each["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + texts)
+        [[[plan]]] = cursor.fetchall()
+    assert max(_loops(plan["Plan"])) <= len(pks)
+
+
+def _loops(step):
+    """How often each step of a plan was done."""
+    yield step["Actual Loops"]
+    for each in step.get("Plans", ()):
+        yield from _loops(each)

@@ -60,6 +60,24 @@ def test_what_was_rated_before_the_snooze_and_digested_after_it_is_not_again(adm
     assert found(admin, "is:due") == [first.feedback_id]
 
 
+@pytest.mark.parametrize("rated", ["after", "before"])
+def test_a_copy_in_other_words_says_that_it_happens_again(admin, who, rated):
+    """Only an admin sees that it is the same, and says so. What was rated before the snooze was known then."""
+    first = rate_failure(who.alice)
+    known = make.rating(who.bob, make.thread(who.bob), categories=["slow"], notes="Something else entirely")
+    act(admin, first, "snooze", UNTIL_AGAIN)
+    news = make.rating(who.bob, make.thread(who.bob), categories=["slow"], notes="Said in words of its own")
+    digesting.catch_up()
+    copy = news if rated == "after" else known
+    done = act(admin, copy, "duplicate", {"duplicate_of": first.feedback_id})
+    assert found(admin, "is:due") == ([first.feedback_id] if rated == "after" else [])
+    if rated == "after":
+        lines = data_of(admin.get(f"admin/feedback/{first.feedback_id}/history"))
+        assert [(line["verb"], line["actor"]) for line in lines][-1] == ("again", who.bob.user.email)
+    data_of(admin.post("admin/feedback/undo", {"action_id": done["action_id"]}))
+    assert found(admin, "is:due") == ([first.feedback_id] if rated == "after" else []), "it did happen"
+
+
 def test_of_two_that_are_digested_together_the_one_after_the_snooze_wakes(admin, who):
     first = rate_failure(who.alice)
     digesting.catch_up()

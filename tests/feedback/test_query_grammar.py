@@ -206,6 +206,10 @@ DAY = timedelta(days=1)
         ("<=2026-05", None, datetime(2026, 6, 1, tzinfo=UTC)),
         ("2026-04..2026-05-03", datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 4, tzinfo=UTC)),
         ("2026-05-03..2026-04", datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 5, 4, tzinfo=UTC)),
+        ("2026-05..2026", datetime(2026, 5, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)),
+        ("2026-11-20..2026-11", datetime(2026, 11, 20, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)),
+        ("2026..2026-05", datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)),
+        ("2026-07..2026-05", datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 8, 1, tzinfo=UTC)),
     ],
 )
 def test_times(said, first, end):
