@@ -188,7 +188,7 @@ def _check_role(role: str) -> None:
 
 
 def _keep_an_admin(member: Membership) -> None:
-    admins = Membership.objects.filter(org=member.org_id, role=Membership.Role.ADMIN, user__is_active=True)
-    others = admins.exclude(pk=member.pk)
-    if member.role == Membership.Role.ADMIN and not others.exists():
+    """Refuse to take away the only admin who can sign in, which somebody who is only invited cannot yet."""
+    admins = _rows().filter(org=member.org_id, role=Membership.Role.ADMIN, user__is_active=True)
+    if [each.pk for each in admins if not getattr(each, "is_invited", False)] == [member.pk]:
         raise InvalidRequest("This is the only admin of the org. Make another member an admin first.")

@@ -15,7 +15,6 @@ from accounts.models import User
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest
-from core.visible import is_visible
 from core.wire import Exact, Nothing
 from feedback import following, label_text
 from feedback.label_text import LABELS_LENGTH
@@ -218,9 +217,7 @@ def wake(actor: Actor, subject: Subject, body: Nothing) -> Decision:
 
 def reply(actor: Actor, subject: Subject, body: ReplyIn) -> Decision:
     """Reply to the submitter; the status `received` withdraws the reply."""
-    words = body.public_reply if is_visible(body.public_reply or "") else None
-    if body.public_status == Reply.Status.RECEIVED:
-        words = None
+    words = body.public_reply if body.public_status == Reply.Status.ANSWERED else None
     return {"public_status": body.public_status.value, "public_reply": words}
 
 

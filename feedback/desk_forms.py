@@ -133,10 +133,11 @@ def require_none_left(form: QueryDict, feedback_id: str) -> None:
     """Refuse a button beside a reply or a comment that was typed and that it does not send. With scripts a draft keeps
     the text; without, it would be gone with the page.
     """
-    verb, _ = _pressed(form)
+    verb, choice = _pressed(form)
     if verb != "comment" and _text(form, "comment"):
         raise InvalidRequest("comment: send it, or empty the field, first")
-    if verb != "reply" and _has_typed_reply(form, Q(feedback__key=ids.key_of(feedback_id, ids.FEEDBACK))):
+    report = Q(feedback__key=ids.key_of(feedback_id, ids.FEEDBACK))
+    if (verb, choice) != ("reply", "answered") and _has_typed_reply(form, report):
         raise InvalidRequest("public_reply: send it, or empty the field, first")
 
 

@@ -108,11 +108,13 @@ class ReplyIn(Patch):
     """A reply to the submitter."""
 
     public_status: Annotated[Reply.Status, Field(strict=False)] = Reply.Status.ANSWERED
-    """`answered` needs a text; `received` withdraws the reply."""
+    """`answered` needs a text; the others have none, and `received` withdraws the reply."""
     public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> "ReplyIn":
         if self.public_status == Reply.Status.ANSWERED and not is_visible(self.public_reply or ""):
             raise ValueError("public_reply: is required with the status answered")
+        if self.public_status != Reply.Status.ANSWERED and is_visible(self.public_reply or ""):
+            raise ValueError(f"public_reply: is sent only with the status answered, not {self.public_status}")
         return self

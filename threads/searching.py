@@ -7,7 +7,7 @@ from operator import or_
 from typing import Any
 
 from django.db import OperationalError
-from django.db.models import Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Min, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThan
 
@@ -49,18 +49,21 @@ def messages(phrase: str, *columns: str) -> Q:
 
 
 def used(tool_name: str, *, failed: bool = False) -> Q:
-    """Threads that used this tool, ignoring case; with `failed`, those where it returned an error.
+    """Threads that used this tool, as `tools_meant`; with `failed`, those where it returned an error."""
+    rows = UsedTool.objects.filter(tool_name__in=tools_meant(UsedTool, tool_name))
+    return related.having(rows.filter(failed=True) if failed else rows, by="thread")
+
+
+def tools_meant(used: type[Model], tool_name: str) -> list[str]:
+    """The values of a table's column `tool_name` that a typed name means, ignoring case.
 
     A qualified name also finds the tool under the name that its server gives it. A `*` stands for the rest of the name.
     """
     names = {tool_name, tool_name.partition("__")[2] or tool_name}
     if tool_name.endswith("*"):
         beginnings = tuple(each.rstrip("*").lower() for each in names)
-        found = [name for name in related.names(UsedTool, "tool_name") if name.lower().startswith(beginnings)]
-    else:
-        found = [same for name in names for same in related.spellings(UsedTool, "tool_name", name)]
-    rows = UsedTool.objects.filter(tool_name__in=found)
-    return related.having(rows.filter(failed=True) if failed else rows, by="thread")
+        return [name for name in related.names(used, "tool_name") if name.lower().startswith(beginnings)]
+    return [same for name in names for same in related.spellings(used, "tool_name", name)]
 
 
 def newest(actor: Actor) -> QuerySet[Thread, Any]:

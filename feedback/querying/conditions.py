@@ -31,6 +31,7 @@ from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved
 from feedback.taxonomy import BIT, Outcome
 from threads.models import Agent, Goal, Thread
+from threads.searching import tools_meant
 
 NOTHING = Q(pk__in=[])
 
@@ -199,16 +200,16 @@ def model(value: str, asking: Asking) -> Q:
 
 
 def tool(value: str, asking: Asking) -> Q:
-    """`tool:`, ignoring case."""
-    found = spellings(RatedTool, "tool_name", value)
+    """`tool:`, as in the list of threads."""
+    found = tools_meant(RatedTool, value)
     if not found:
         return asking.nobody(f"No rated answer used the tool {value}.", "tool", value)
     return beside(RatedTool.objects.filter(tool_name__in=found), excluding=asking.excluding)
 
 
 def failed(value: str, asking: Asking) -> Q:
-    """`failed:`, ignoring case."""
-    found = spellings(RatedTool, "tool_name", value)
+    """`failed:`, as in the list of threads."""
+    found = tools_meant(RatedTool, value)
     if not found:
         return asking.nobody(f"No rated answer used the tool {value}.", "failed", value)
     return beside(RatedTool.objects.filter(tool_name__in=found, failed=True), excluding=asking.excluding)

@@ -83,6 +83,22 @@ def test_the_last_admin_of_an_org_stays_one(api, org, who):
         assert "only admin" in refusal_of(answer)[2]
 
 
+def test_who_cannot_sign_in_yet_is_no_admin_to_be_kept_nor_enough(api, org, who):
+    """A wrong invitation can be taken back, and nobody is left with only that one."""
+    alice, new = api("alice"), f"{org}/members/new@acme.test"
+    data_of(alice.post(f"{org}/members", {"email": "new@acme.test", "role": "admin"}))
+    for answer in (
+        alice.patch(f"{org}/members/{who.alice.user.email}", {"role": "member"}),
+        alice.request("DELETE", f"{org}/members/{who.alice.user.email}"),
+    ):
+        assert "only admin" in refusal_of(answer)[2]
+    Membership.objects.filter(user=who.alice.user).update(role="member")
+    assert data_of(api("admin").patch(new, {"role": "member"}))["role"] == "member"
+    data_of(api("admin").patch(new, {"role": "admin"}))
+    data_of(api("admin").request("DELETE", new))
+    assert not Membership.objects.filter(user__email="new@acme.test").exists()
+
+
 def test_members_come_in_pages_with_constant_queries(api, org, django_assert_num_queries):
     alice = api("alice")
     data_of(alice.get(f"{org}/members"))

@@ -1223,7 +1223,7 @@ def test_a_bulk_whose_every_report_has_the_defect_ends_and_says_so(admin, report
 def test_a_defect_of_one_report_takes_nothing_from_an_undo_of_the_others(admin, act, reports, monkeypatch):
     """What is still as the bulk left it is taken back, what changed since stays."""
     done = data_of(admin.post("admin/feedback/bulk", {"verb": "reply", "feedback_ids": reports, "arguments": ANSWER}))
-    act(reports[0], "reply", public_reply="Other words", public_status="looked_at")
+    act(reports[0], "reply", public_status="looked_at")
     undo_one = undoing.undo_one
 
     def undo(actor, change, now, *, action):

@@ -196,6 +196,9 @@ def test_what_an_answer_was_made_of_is_known_at_once(found, reports):
     assert found("is:open") == "tools broken forked plain"
     assert Undigested.objects.count() == 4
     assert found("has:tool") == found("tool:CALCULATE") == "tools"
+    assert found("tool:calc*") == found("tool:heddle__calculate") == found("tool:heddle__CALC*") == "tools"
+    assert found("tool:calc") == found("tool:x*") == found("failed:x*") == ""
+    assert found("failed:calc*") == found("failed:calculate")
     assert Undigested.objects.count() == 0
     assert found("calculate") == "tools"
     assert found("model:simulated") == "tools plain"

@@ -361,7 +361,7 @@ def test_a_reply_that_is_left_behind_is_told(browser_of: Browser, who: People) -
     assert told(page) == ["Claimed “report 2”"], "it stays beside its report"
 
 
-@pytest.mark.parametrize("button", ["resolve", "own me", "note", "acknowledge"])
+@pytest.mark.parametrize("button", ["resolve", "own me", "note", "acknowledge", "reply looked_at"])
 @pytest.mark.parametrize("field", ["public_reply", "comment"])
 def test_without_scripts_no_button_loses_what_was_typed_for_another(
     browser_of: Browser, who: People, button: str, field: str
@@ -415,7 +415,7 @@ def test_marking_as_looked_at_sends_no_words_and_takes_no_answer_back(browser_of
     report, client = reports(who.alice, 1)[0], browser_of("admin")
     page = opened(client, report)
     assert page.id("public-reply")["data-with"] == "reply answered", "the draft stays in the browser"
-    page = then(client, press(client, page, "reply looked_at", public_reply="Half a draft, not for"))
+    page = press_with_scripts(client, page, "reply looked_at", public_reply="Half a draft, not for")
     reply = Reply.objects.get()
     assert (reply.public_status, reply.public_reply) == ("looked_at", None)
     thread = browser_of("alice").get(f"/threads/{report.thread.thread_id}/").content.decode()

@@ -143,8 +143,15 @@ def test_instructions_become_the_system_prompt_and_facts_the_metadata() -> None:
     }
 
 
-def test_the_span_of_a_tool_says_how_long_it_took_and_whether_it_failed() -> None:
-    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"}
+@pytest.mark.parametrize(
+    "tool",
+    [
+        {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": "c1"},
+        {"openinference.span.kind": "TOOL", "tool.name": "look", "tool.id": "c1"},
+        {"openinference.span.kind": "TOOL", "tool_call.id": "c1", "output.value": "boom"},
+    ],
+)
+def test_the_span_of_a_tool_says_how_long_it_took_and_whether_it_failed(tool: JsonObject) -> None:
     failed = span(tool, at=1, status={"code": 2})
     [found] = read(document(chat([ASKED], call()), failed, chat([ASKED, call(), response()], ANSWERED, at=3)))
     [block] = found.messages[2].blocks

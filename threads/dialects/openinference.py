@@ -15,7 +15,10 @@ _NAMES = {
     "llm.token_count.prompt": "gen_ai.usage.input_tokens",
     "llm.token_count.completion": "gen_ai.usage.output_tokens",
     "agent.name": "gen_ai.agent.name",
+    "tool.id": "gen_ai.tool.call.id",
+    "tool_call.id": "gen_ai.tool.call.id",
 }
+_OPERATIONS = {"LLM": "chat", "TOOL": "execute_tool"}
 _SIDES = {"llm.input_messages.": "gen_ai.input.messages", "llm.output_messages.": "gen_ai.output.messages"}
 _MOST = 10_000
 """Messages of a span, and parts of a message; a larger index would be a mistake."""
@@ -30,8 +33,8 @@ def translated(attributes: JsonObject, path: str) -> JsonObject:
     if KIND not in attributes:
         return attributes
     found: JsonObject = {new: attributes[old] for old, new in _NAMES.items() if old in attributes}
-    if attributes[KIND] == "LLM":
-        found["gen_ai.operation.name"] = "chat"
+    if operation := _OPERATIONS.get(str(attributes[KIND])):
+        found["gen_ai.operation.name"] = operation
     for prefix, name in _SIDES.items():
         if messages := _unflattened(attributes, prefix, path):
             found[name] = [_message(each.get("message")) for each in messages]
