@@ -58,7 +58,7 @@ _FINAL = "final_at"
 """Session key: when the reader last did something that cannot be undone."""
 OF_RUNS = "runs"
 """Tag of the message that runs of the open report's check were started; once they are over, their outcome is told."""
-_HELD_BACK = "Nothing was undone: what you did last cannot be. Shift+Z undoes what was before it."
+_HELD_BACK = "What you did last cannot be undone. Shift+Z undoes what was before."
 _NEWS = timedelta(minutes=1)
 """How long a page tells of an undo that is over."""
 View = Callable[..., HttpResponseBase]

@@ -182,7 +182,7 @@ def test(request: HttpRequest, webhook_id: str) -> HttpResponse:
     """Send a test message."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     deliveries.test(endpoint)
-    notes.success(request, "Test queued. Its result appears below.")
+    notes.success(request, "Test queued. Its result appears among the deliveries.")
     return redirect("feedback:webhook", webhook_id)
 
 
@@ -209,7 +209,7 @@ def replay(request: HttpRequest, webhook_id: str, delivery_id: str) -> HttpRespo
     """Send a message again."""
     endpoint = endpoints.endpoint_for(page_actor(request), webhook_id)
     deliveries.replay(endpoint, deliveries.delivery_for(endpoint, delivery_id))
-    notes.success(request, "Queued again. Its result appears below.")
+    notes.success(request, "Queued again. Its result appears among the attempts.")
     return redirect("feedback:webhook_delivery", webhook_id, delivery_id)
 
 

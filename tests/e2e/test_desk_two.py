@@ -29,6 +29,8 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     assert button.bounding_box() == where  # nothing moves under the pointer
     mine.page.keyboard.press("m")
     mine.page.keyboard.type("My words")
+    beside = "getComputedStyle(document.activeElement.closest('.field'), '::after').content"
+    assert "Somebody changed this report just now." in mine.page.evaluate(beside), "it is told where one writes"
     mine.page.click("#triage [value=note] >> visible=true")
     conflict = mine.page.locator("#desk-report [role=alert]")
     expect(conflict).to_contain_text("Bea has changed this report meanwhile.")

@@ -366,7 +366,7 @@ def test_z_does_not_undo_what_came_before_a_comment(browser_of: Browser, who: Pe
     assert opened(client, report).id("desk-status").all("button", data_key="z")
     after = then(client, send(client, opened(client, report), "Said."))
     told = then(client, submit(client, after.id("undo"), "1")).id("desk-said").words
-    assert told == "Nothing was undone: what you did last cannot be. Shift+Z undoes what was before it."
+    assert told == "What you did last cannot be undone. Shift+Z undoes what was before."
     assert stored(report).admin_note == "hm"
     assert after.id("desk-status").all("button", data_key="Z")
 
