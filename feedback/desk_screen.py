@@ -186,7 +186,7 @@ def opened(
     tz: ZoneInfo,
 ) -> dict[str, Any]:
     """The open report, its conversation, and what resolving opens next: the row below, the next page, else the row
-    above, else the list.
+    above unless it is resolved, else the list.
 
     If the list is not rendered, the page that has it sends the next address with the form.
     """
@@ -195,7 +195,9 @@ def opened(
     place = next((place for place, row in enumerate(rows) if row.is_current), -1)
     below, above = rows[place + 1 : place + 2], rows[max(0, place - 1) : max(0, place)]
     above_href, below_href = (row[0].href if row else "" for row in (above, below))
-    ways = [below_href, onward.on if onward else "", above_href]
+    # At the end of a list that keeps resolved reports, going back and forth between two of them would never end.
+    is_left = bool(above) and not above[0].resolved
+    ways = [below_href, onward.on if onward else "", above_href if is_left else ""]
     desk_url = reverse("feedback:desk")
     thread = Thread.objects.select_related("org", "created_by").get(pk=report.thread_id)
     report.thread, report.org = thread, thread.org

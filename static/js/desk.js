@@ -44,12 +44,10 @@ function mark(item) {
 }
 
 function lead() {
-	const open = one(".rep[aria-current]");
-	const below = open?.nextElementSibling ?? one(open ? "[data-beside='1']" : ".rep");
-	const near = [open?.previousElementSibling, below].map((each) => each && one("a", each));
+	const near = [".rep:has(+ [aria-current])", "[aria-current] + .rep, ol:not(:has(> [aria-current])) .rep, [data-beside='1']"].map((each) => one(`:is(${each}) a`));
 	all("[data-near]").map((link, at) => (link.hidden = !near[at]) || (link.href = near[at]));
-	links = near.reverse().filter(Boolean);
-	was || links.map(fetched);
+	links = near.reverse().filter((each, at) => each && !(at && each.closest("[data-resolved]")));
+	was || near.map((each) => each && fetched(each));
 }
 
 function fetched({ href }) {
@@ -200,15 +198,15 @@ on("reset", (event) => event.target.id === "bulk" && (event.preventDefault(), re
 
 function recall(ids = ticks()) {
 	const bulk = part("bulk");
+	let { size } = ids;
 	sessionStorage.ticks = JSON.stringify([query(), ...ids]);
-	bulk.toggleAttribute("data-on", ids.size);
-	last = ids.size && last;
-	one("[data-ticked]").textContent = `${ids.size} ticked`;
+	bulk.toggleAttribute("data-on", size);
+	last = size && last;
+	one("[data-ticked]").textContent = `${size} ticked`;
 	bulk.ticked.value = [...ids];
-	if (bulk.all) bulk.all.checked = every &&= ids.size;
-	let more = ids.size;
-	all(".rep input").map((box) => more -= box.checked = ids.has(box.value));
-	bulk.toggleAttribute("data-more", more);
+	if (bulk.all) bulk.all.checked = every &&= size;
+	all(".rep input").map((box) => size -= box.checked = ids.has(box.value));
+	bulk.toggleAttribute("data-more", size);
 }
 
 function hold() {

@@ -290,6 +290,25 @@ def test_back_forward_and_a_copied_address_show_the_same_screen(
     expect(page.locator(".token")).to_have_count(0)
 
 
+def test_a_list_that_keeps_resolved_reports_ends(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """It leads on through what others resolved, but not back and forth between the last two."""
+    thread_id = complaints(empty, 3)
+    resolved = stored(empty, thread_id)[1]["feedback_id"]
+    empty.call("bea", "POST", f"admin/feedback/{resolved}/actions", {"verb": "resolve"})
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    for number in (2, 1, 0):
+        if number == 2:
+            page.keyboard.press("j")
+        shows(page, f"Complaint {number}")
+        page.keyboard.press("e")
+    expect(page.locator("#desk-talk")).to_contain_text("No report is open.")
+    expect(page.locator("#said")).to_contain_text("Resolved “Complaint 0”")
+    expect(page.locator(".rep[data-resolved]")).to_have_count(3)
+    page.keyboard.press("z")
+    shows(page, "Complaint 0")
+
+
 def test_the_report_asked_for_last_is_the_one_that_is_shown(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """Quick keys: an answer that comes late does not take the place of the one that was asked for after it."""
     complaints(empty, 4)

@@ -516,6 +516,17 @@ def test_pages_lead_on_and_back_also_to_the_report_beside_them(browser_of: Brows
     assert words(nothing) == [] and beside(nothing) == {"-1": made[16].feedback_id}
 
 
+@pytest.mark.parametrize(("resolved", "leads_to"), [([], 1), ([1], None), ([0], 1), ([0, 1], None)])
+def test_at_the_end_of_a_list_one_goes_back_only_to_what_is_open(
+    browser_of: Browser, who: People, resolved: list[int], leads_to: int | None
+) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    for place in resolved:
+        do(who.admin, made[place], "resolve")
+    then = query_of(opened(client, made[0]).id("triage").one(name="next")["value"])
+    assert then.get("item") == (None if leads_to is None else made[leads_to].feedback_id)
+
+
 def test_the_oldest_may_come_first_and_pages_lead_both_ways(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 80), browser_of("admin")
     turn = order_of(get(client, DESK + "?q=is:open"), "Newest first")
