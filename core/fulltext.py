@@ -5,9 +5,11 @@ A phrase is words next to each other, in any case; a `*` at its end stands for t
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, ClassVar
 
 from django.db import connection
@@ -16,6 +18,10 @@ from django.db.models.expressions import RawSQL
 
 MANY, FEW = 20_000, 1000
 """From `MANY` hits on, SQLite checks row by row instead of collecting all hits; `FEW` is PostgreSQL's limit."""
+REPEATS, WORDS, OVERLAP = 255, 16_000, 100
+"""Limits of `pieces`: how often a word may occur in one and how many words it may have, because PostgreSQL's vectors
+keep 255 positions of a word and none behind 16,383; and how many words are repeated where a text is cut.
+"""
 NEEDED = "must contain a letter or a digit"
 _SAYS = "says_words"
 """A function for SQLite: whether one of several texts contains the phrase that is its first argument."""
@@ -68,6 +74,37 @@ _LAST_CASED = 0x1E944
 """Behind it no letter has two cases."""
 _LAST_ACCENTED = 0x2000
 """Behind it there are only symbols with a stroke, and Korean syllables, whose parts are no accents."""
+
+
+def pieces(
+    texts: Sequence[str], *, repeats: int = REPEATS, most: int = WORDS, overlap: int = OVERLAP
+) -> list[list[str]]:
+    """Split a document, which is a plain text for each column, into pieces in which PostgreSQL keeps all positions.
+
+    In a piece, which has part of each text, no word occurs more than `repeats` times, and there are at most `most`
+    words. Where a text is cut, the next piece begins with the `overlap` words before the cut, so that a phrase of up to
+    one word more is in a piece as a whole; a longer one that lies over a cut is not. There is at least one piece, even
+    without words. `overlap` must be less than both limits.
+    """
+    columns = [text.split() for text in texts]
+    size = sum(map(len, columns))
+    if size <= min(repeats, most) or (size <= most and max(Counter(chain(*columns)).values()) <= repeats):
+        return [list(texts)]
+    found, piece = [], [""] * len(columns)
+    counts: dict[str, int] = {}
+    size = 0
+    for column, words in enumerate(columns):
+        begin = 0
+        for at, word in enumerate(words):
+            if size == most or counts.get(word) == repeats:
+                piece[column] = " ".join(words[begin:at])
+                found.append(piece)
+                begin, piece = max(at - overlap, 0), [""] * len(columns)
+                counts, size = dict(Counter(words[begin:at])), at - begin
+            counts[word] = counts.get(word, 0) + 1
+            size += 1
+        piece[column] = " ".join(words[begin:])
+    return [*found, piece]
 
 
 def has_word(value: str) -> bool:
@@ -130,10 +167,10 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A full-text index with one row for each row of a model.
+    """A full-text index of the rows of a model.
 
-    On SQLite it is an FTS5 table with the model's row ids, and on PostgreSQL a table with the column `key` for them and
-    a vector `document`.
+    On SQLite it is an FTS5 table with the model's row ids. On PostgreSQL it is a table with the columns `key` for them,
+    `piece`, and a vector `document`: one row for each of `pieces`.
     """
 
     table: str
@@ -142,7 +179,10 @@ class Index:
     """Its columns, and their weights in the vector."""
 
     def hits(self, phrase: str, *columns: str) -> Hits:
-        """The rows with a phrase in one of these columns, by default in any."""
+        """The rows with a phrase in one of these columns, by default in any.
+
+        On PostgreSQL a phrase of more than `OVERLAP` + 1 words may be missed in a text of several pieces.
+        """
         if connection.vendor != "sqlite":
             return self._hits_on_postgres(self.vector_query(phrase, columns))
         matched = f"{self.table} MATCH %s"
@@ -168,6 +208,7 @@ class Index:
             # MATERIALIZED makes the planner use the index, as if for all hits; LIMIT still stops early.
             cursor.execute(f"WITH hits AS MATERIALIZED ({found}) SELECT * FROM hits LIMIT {FEW + 1}", [query])  # noqa: S608
             pks = [pk for (pk,) in cursor.fetchall()]
+        # Pieces are counted, not keys: DISTINCT would read all hits before LIMIT could stop.
         are_few = len(pks) <= FEW
         kept = f"{self.table} WHERE {self.key} = %(expressions)s)"
         return Hits(Q(pk__in=pks) if are_few else _has_phrase(query, kept), are_few)

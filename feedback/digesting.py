@@ -36,8 +36,7 @@ BATCH = 100
 ANSWER_LENGTH = 20_000
 """Most characters that are indexed of an answer, and of its tool names."""
 COMMENTS_LENGTH = 20_000
-"""Most characters that are indexed of the comments on a report, the latest first. PostgreSQL counts no further than
-16,383 words, and behind that phrases are not found."""
+"""Most characters that are indexed of the comments on a report, the latest first."""
 
 
 def bring_up_to_date() -> None:

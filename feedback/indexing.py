@@ -2,9 +2,12 @@
 
 Triggers cannot be forgotten by a verb, command or manual repair.
 
-The index has one row per report: on SQLite in an FTS5 table with one column per kind of text, on PostgreSQL a vector
-with one weight per kind. Its texts are `core.fulltext.plain`, which no database can do, so the triggers only mark a
-report as undigested or reworded, and the digest writes the row.
+On SQLite the index is an FTS5 table with one row per report and one column per kind of text; on PostgreSQL it has a
+vector for each of `core.fulltext.pieces`, with one weight per kind. Its texts are `core.fulltext.plain`, which no
+database can do, so the triggers only mark a report as undigested or reworded, and the digest writes the rows.
+
+On PostgreSQL, pieces from 0 on hold all texts of a report. Once its notes have changed, those from -1 downwards hold
+its notes and admin notes instead, and the others only the rest, so that the answer is not read again.
 """
 
 from collections.abc import Iterable
@@ -13,7 +16,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from core.fulltext import Index, plain
+from core.fulltext import Index, pieces, plain
 from core.triggers import Triggers
 from feedback import recounting
 
@@ -23,7 +26,7 @@ INDEX = Index(TABLE, "feedback_id", WEIGHTS)
 
 NEWEST = {
     "sqlite": f"SELECT %s AS word, rowid FROM {TABLE} WHERE {TABLE} MATCH %s ORDER BY rowid DESC LIMIT {{limit}}",  # noqa: S608
-    "postgresql": f"SELECT %s AS word, feedback_id FROM {TABLE} "  # noqa: S608
+    "postgresql": f"SELECT DISTINCT ON (feedback_id) %s AS word, feedback_id FROM {TABLE} "  # noqa: S608
     "WHERE document @@ to_tsquery('pg_catalog.simple', %s) "
     "ORDER BY feedback_id DESC LIMIT {limit}",
 }
@@ -146,24 +149,37 @@ def in_notes(word: str) -> str:
 def add(reports: Iterable[Words]) -> None:
     """Index reports. The caller must have locked them, so that their texts do not change meanwhile."""
     # FTS5 writes a segment of its index whenever a row id is lower than the one before.
-    _write(_ROW if _is_sqlite() else _VECTOR, sorted(map(_plain, reports), key=itemgetter(-1)))
+    rows = sorted(map(_plain, reports), key=itemgetter(-1))
+    with connection.cursor() as cursor:
+        if _is_sqlite():
+            cursor.executemany(_ROW, rows)
+            return
+        cursor.execute(_FORGET, [[pk for *_, pk in rows]])
+        cursor.executemany(
+            _VECTOR, [(*part, pk, piece) for *texts, pk in rows for piece, part in enumerate(pieces(texts))]
+        )
 
 
 def reword(reports: Iterable[Words]) -> None:
     """Index the notes and admin notes of reports anew, as `add`; those that are not indexed yet stay so."""
-    changed = ((notes, note, pk) for notes, note, _, _, pk in map(_plain, reports))
-    _write(_CHANGED_ROW if _is_sqlite() else _CHANGED_VECTOR, sorted(changed, key=itemgetter(-1)))
+    rows = sorted(((notes, note, pk) for notes, note, _, _, pk in map(_plain, reports)), key=itemgetter(-1))
+    with connection.cursor() as cursor:
+        if _is_sqlite():
+            cursor.executemany(_CHANGED_ROW, rows)
+            return
+        pks = [pk for *_, pk in rows]
+        cursor.execute(_FORGET_CHANGED, [pks])
+        cursor.execute(_FORGET_NOTES, [pks])
+        written = [(pk, pieces(texts)) for *texts, pk in rows if any(texts)]
+        cursor.executemany(
+            _CHANGED_VECTOR, [(*part, -piece, pk) for pk, parts in written for piece, part in enumerate(parts, 1)]
+        )
 
 
 def _plain(report: Words) -> tuple[str, str, str, str, int]:
     pk, *texts = report
     notes, note, answer, tools = (plain(text or "") for text in texts)
     return notes, note, answer, tools, pk
-
-
-def _write(sql: str, rows: list[tuple[str | int, ...]]) -> None:
-    with connection.cursor() as cursor:
-        cursor.executemany(sql, rows)
 
 
 def _is_sqlite() -> bool:
@@ -176,11 +192,14 @@ _NOTES, _REST = (
     " || ".join(f"setweight(to_tsvector('pg_catalog.simple', %s), '{WEIGHTS[column]}')" for column in columns)
     for columns in (("notes", "note"), ("answer", "tools"))
 )
-_VECTOR = f"""
-    INSERT INTO {TABLE} (document, feedback_id) VALUES ({_NOTES} || {_REST}, %s)
-    ON CONFLICT (feedback_id) DO UPDATE SET document = excluded.document
+_FORGET = f"DELETE FROM {TABLE} WHERE feedback_id = ANY(%s)"  # noqa: S608
+_VECTOR = f"INSERT INTO {TABLE} (document, feedback_id, piece) VALUES ({_NOTES} || {_REST}, %s, %s)"  # noqa: S608
+_FORGET_CHANGED = f"{_FORGET} AND piece < 0"
+_FORGET_NOTES = f"""
+    UPDATE {TABLE} SET document = ts_filter(document, '{{c,d}}')
+    WHERE feedback_id = ANY(%s) AND ts_filter(document, '{{a,b}}') <> ''
 """  # noqa: S608
-# The unchanged part comes first, so that word positions do not grow with each change.
 _CHANGED_VECTOR = f"""
-    UPDATE {TABLE} SET document = ts_filter(document, '{{c,d}}') || {_NOTES} WHERE feedback_id = %s
+    INSERT INTO {TABLE} (document, feedback_id, piece)
+    SELECT {_NOTES}, feedback_id, %s FROM {TABLE} WHERE feedback_id = %s AND piece = 0
 """  # noqa: S608

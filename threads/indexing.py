@@ -16,7 +16,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from core.db import load
-from core.fulltext import Index, plain
+from core.fulltext import Index, pieces, plain
 from core.prepared import Prepared
 from core.triggers import Triggers
 from threads.models import Block, Message, Thread, Unindexed
@@ -110,9 +110,14 @@ def _index_texts(which: str, values: Sequence[Sequence[int]]) -> None:
         for each in values:
             cursor.execute(_BLOCKS.format(which=which), each)
             rows += (_indexed(pk, role, blocks) for (pk, role), blocks in groupby(cursor, itemgetter(0, 1)))
-        # FTS5 writes a segment of its index at the end of an INSERT with SELECT, and whenever a row id is lower than
-        # the one before.
-        cursor.executemany(_ROW if connection.vendor == "sqlite" else _VECTOR, sorted(rows))
+        if connection.vendor == "sqlite":
+            # FTS5 writes a segment of its index at the end of an INSERT with SELECT, and whenever a row id is lower
+            # than the one before.
+            cursor.executemany(_ROW, sorted(rows))
+            return
+        cursor.execute(_FORGET, [[pk for pk, *_ in rows]])
+        parts = ((pk, enumerate(pieces(texts))) for pk, *texts in rows)
+        cursor.executemany(_VECTOR, [(pk, piece, *part) for pk, numbered in parts for piece, part in numbered])
 
 
 def _indexed(pk: int, role: str, blocks: Iterable[Sequence[Any]]) -> tuple[int, str, str, str]:
@@ -205,7 +210,5 @@ _ROW = f"INSERT OR REPLACE INTO {INDEX.table} (rowid, {', '.join(INDEX.weights)}
 _WEIGHED = " || ".join(
     f"setweight(to_tsvector('pg_catalog.simple', %s), '{weight}')" for weight in INDEX.weights.values()
 )
-_VECTOR = f"""
-    INSERT INTO {INDEX.table} (message_id, document) VALUES (%s, {_WEIGHED})
-    ON CONFLICT (message_id) DO UPDATE SET document = excluded.document
-"""  # noqa: S608
+_FORGET = f"DELETE FROM {INDEX.table} WHERE message_id = ANY(%s)"  # noqa: S608
+_VECTOR = f"INSERT INTO {INDEX.table} (message_id, piece, document) VALUES (%s, %s, {_WEIGHED})"  # noqa: S608

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -11,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
+from core import fulltext
 from core.errors import InvalidRequest, Unauthorized, Unavailable
 from feedback import bulk, digesting, indexing, querying
 from feedback.models import (
@@ -28,6 +31,7 @@ from feedback.models import (
 from feedback.querying.fields import FIELDS
 from tests import make
 from tests.conftest import data_of, refusal_of
+from tests.long_texts import ENGLISH, JAPANESE, PHRASES, THAI
 from threads.models import Thread
 from threads.pending import pending_client_uses
 
@@ -318,6 +322,103 @@ def test_what_was_resolved_without_saying_how_is_found(api, reports, found):
     assert found("has:outcome") == found("-outcome:none") == "tools"
     assert found("outcome:none OR outcome:fixed") == "tools broken forked plain"
     assert found("is:resolved -(outcome:none OR label:money)") == "tools"
+
+
+@pytest.fixture
+def texts(api, who):
+    """`texts.rate(name, answer, notes)` is a report on such an answer; `texts.found(q)` the names of those found."""
+    names = {}
+
+    def rate(name, answer, notes=None):
+        thread = make.imported(who.alice, [("user", "Hello"), ("assistant", answer)])
+        names[made := make.rating(who.alice, thread, 1, notes=notes).feedback_id] = name
+        return UserFeedback.objects.get(key=made[3:])
+
+    def found(q):
+        return {
+            names[item["feedback_id"]] for item in data_of(api("admin").get(f"admin/feedback?q={quote(q)}"))["items"]
+        }
+
+    return SimpleNamespace(rate=rate, found=found)
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("language", PHRASES)
+def test_a_phrase_is_found_wherever_in_a_long_text_it_is(texts, monkeypatch, language, many):
+    if many:
+        monkeypatch.setattr(fulltext, "MANY", 1)
+        monkeypatch.setattr(fulltext, "FEW", 0)
+    long, said, unsaid = PHRASES[language]
+    texts.rate("short", "A walrus.")
+    texts.rate("answer", long)
+    texts.rate("notes", "A walrus.", long)
+    texts.rate("both", long, long)
+    assert texts.found(f'text:"{said}"') == {"answer", "both"}
+    assert texts.found(f'notes:"{said}"') == {"notes", "both"}
+    assert texts.found(f'"{said}"') == {"answer", "notes", "both"}
+    assert texts.found(f'-text:"{said}"') == {"short", "notes"}
+    assert texts.found(f'"{unsaid}"') == set()
+
+
+def test_long_notes_that_change_are_found_by_their_new_words_only(texts):
+    """The answer is found as before."""
+    report = texts.rate("one", ENGLISH, THAI)
+
+    def change(**notes):
+        UserFeedback.objects.filter(pk=report.pk).update(**notes)
+        assert texts.found('text:"the zeppelin"') == {"one"}
+        return [name for name in ("notes", "note") for said in PHRASES.values() if texts.found(f'{name}:"{said[1]}"')]
+
+    def said(*languages):
+        return {language for language in languages if texts.found(f'"{PHRASES[language][1]}"')}
+
+    every = ("english", "thai", "japanese")
+    assert said(*every) == {"english", "thai"}
+    assert change(notes=JAPANESE) == ["notes"] and said(*every) == {"english", "japanese"}
+    assert change(admin_note=f"Seen. {THAI}") == ["notes", "note"] and said(*every) == {*every}
+    assert change(notes="A walrus.") == ["note"] and said(*every) == {"english", "thai"}
+    assert texts.found("notes:walrus note:seen") == {"one"}
+    assert change(admin_note=None, notes=None) == [] and said(*every) == {"english"}
+    assert change(notes=JAPANESE) == ["notes"] and said(*every) == {"english", "japanese"}
+    Undigested.objects.create(feedback=report)
+    UserFeedback.objects.filter(pk=report.pk).update(notes="A walrus.")
+    Reworded.objects.all().delete()
+    assert texts.found("notes:walrus") == {"one"} and said(*every) == {"english"}
+    report.delete()
+    assert index_rows() == []
+
+
+def index_rows():
+    """The row ids in the full-text index."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {'rowid' if connection.vendor == 'sqlite' else 'feedback_id'} FROM feedback_search")  # noqa: S608
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def test_changed_notes_do_not_index_a_report_whose_answer_is_not(texts):
+    report = texts.rate("one", "A walrus.")
+    indexing.reword([indexing.Words(report.pk, "Too early.", None)])
+    assert index_rows() == []
+    assert texts.found("walrus") == {"one"} and index_rows() == [report.pk]
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite's index has no limits")
+def test_reports_with_lost_phrases_are_digested_again_after_the_migration(texts):
+    long, short = texts.rate("long", ENGLISH), texts.rate("short", "A zeppelin.")
+    digesting.finish()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM feedback_search WHERE piece <> 0")
+        cursor.execute("ALTER TABLE feedback_search DROP COLUMN piece, ADD PRIMARY KEY (feedback_id)")
+        cursor.execute(
+            "UPDATE feedback_search SET document = setweight(to_tsvector('pg_catalog.simple', %s), 'C') "
+            "WHERE feedback_id = %s",
+            [fulltext.plain(ENGLISH), long.pk],
+        )
+    with connection.schema_editor() as editor:
+        import_module("feedback.migrations.0025_search_pieces").split(None, editor)
+    assert list(Undigested.objects.values_list("pk", flat=True)) == [long.pk]
+    assert texts.found('text:"the zeppelin"') == {"long"}
+    assert texts.found("zeppelin") == {"long", "short"} and index_rows().count(short.pk) == 1
 
 
 @pytest.fixture

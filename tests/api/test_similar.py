@@ -54,6 +54,13 @@ def test_every_reason_is_told(who, rate, like):
     assert one.feedback_id not in dict(like(one))
 
 
+def test_long_notes_weigh_no_more_than_others(rate):
+    """On PostgreSQL the index has several rows of them."""
+    pks = [rate("alice", notes=notes).pk for notes in ("The canoe " * 700, "Canoe")]
+    digesting.finish()
+    assert comparing._newest(["canoe"]) == {"canoe": pks[::-1]}
+
+
 def test_the_same_error_and_a_tool_that_worked(rate, like):
     broken, again = rate("alice", "[[fail]]"), rate("bob", "[[fail]]")
     assert like(broken) == [(again.feedback_id, ["both ended with the error simulated_failure"])]

@@ -1,5 +1,6 @@
 """Searching threads by what agents answered and by the tools that were used, and the index behind it."""
 
+from importlib import import_module
 from urllib.parse import quote
 
 import pytest
@@ -10,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from core import fulltext, related
 from tests import make
 from tests.conftest import data_of, refusal_of
+from tests.long_texts import CHINESE, ENGLISH, PHRASES
 from threads import deleting, indexing, transcript
 from threads.content import text, tool_result, tool_use
 from threads.models import Message, Thread, Unindexed, UsedTool
@@ -265,6 +267,62 @@ def test_older_threads_are_indexed_after_the_migration(found, who):
         cursor.execute("DELETE FROM threads_search")
     Unindexed.objects.create(thread=thread, from_idx=0)
     assert found("text:walrus") == ["Old"]
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("language", PHRASES)
+def test_a_phrase_is_found_wherever_in_a_long_text_it_is(found, who, monkeypatch, language, many):
+    if many:
+        monkeypatch.setattr(fulltext, "MANY", 1)
+        monkeypatch.setattr(fulltext, "FEW", 0)
+    long, said, unsaid = PHRASES[language]
+    answered(who, "Short", "A walrus.")
+    answered(who, "Long", long)
+    make.imported(who.alice, [("user", f"Asked\n\n{long}"), ("assistant", "A walrus.")])
+    assert found(f'text:"{said}"') == ["Long"]
+    assert found(f'-text:"{said}"') == ["Asked", "Short"]
+    assert found(f'"{said}"') == ["Asked", "Long"]
+    assert found(f'"{unsaid}"') == found(f'text:"{unsaid}"') == []
+
+
+def test_a_phrase_is_found_wherever_in_long_calls_it_is(found, who):
+    with transcript.writing(make.thread(who.alice, "Calls").pk) as writer:
+        writer.add("assistant", [tool_use("look", "tu_1", {"at": [CHINESE, ENGLISH]})])
+    assert found('call:"the zeppelin"') == found("call:飞艇降落") == ["Calls"]
+    assert found("call:降落飞艇") == []
+
+
+def test_a_long_text_that_is_indexed_again_is_found_as_before(found, who):
+    thread = answered(who, "Long", ENGLISH)
+    indexing.catch_up()
+    before = indexed()
+    for _ in range(2):
+        Unindexed.objects.create(thread=thread, from_idx=0)
+        assert found('text:"the zeppelin"') == ["Long"]
+    assert indexed() == before
+    deleting.delete(who.admin.actor, thread.pk)
+    assert indexed() == set()
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite's index has no limits")
+@pytest.mark.parametrize("text", [ENGLISH, CHINESE], ids=["english", "chinese"])
+def test_threads_with_lost_phrases_are_indexed_again_after_the_migration(found, who, text):
+    long, short = answered(who, "Long", "A zeppelin.", text), answered(who, "Short", "A zeppelin.")
+    indexing.catch_up()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM threads_search WHERE piece <> 0")
+        cursor.execute("ALTER TABLE threads_search DROP COLUMN piece, ADD PRIMARY KEY (message_id)")
+        cursor.execute(
+            "UPDATE threads_search SET document = setweight(to_tsvector('pg_catalog.simple', %s), 'A') "
+            "WHERE message_id = %s",
+            [fulltext.plain(text), Message.objects.filter(thread=long).latest("idx").pk],
+        )
+    Unindexed.objects.create(thread=short, from_idx=2)
+    with connection.schema_editor() as editor:
+        import_module("threads.migrations.0015_search_pieces").split(None, editor)
+    assert list(Unindexed.objects.order_by("thread").values_list("thread", "from_idx")) == [(long.pk, 0), (short.pk, 2)]
+    assert found('text:"the zeppelin" OR text:飞艇降落') == ["Long"]
+    assert found("text:zeppelin") == ["Short", "Long"]
 
 
 def test_triggers_are_put_in_place_after_a_migration(found, who):

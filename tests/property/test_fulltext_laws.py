@@ -1,5 +1,6 @@
 """What an index of plain texts finds is what is shown in the text as it was written."""
 
+from collections import Counter
 from time import thread_time
 
 import pytest
@@ -55,3 +56,41 @@ def test_every_part_of_a_text_without_its_ends_is_found(text, ends):
     words = fulltext.plain(text).rstrip("*").split()
     part = " ".join(words[min(ends) : max(ends)])
     assert not part or fulltext.pattern_in_written(part).search(text)
+
+
+def phrases(text: str, length: int) -> set[tuple[str, ...]]:
+    """All rows of so many words in a text."""
+    words = text.split()
+    return {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
+
+
+@law
+@given(
+    texts=st.lists(st.lists(st.sampled_from("abcd"), max_size=60).map(" ".join), min_size=1, max_size=3),
+    overlap=st.integers(0, 4),
+    room=st.tuples(st.integers(1, 5), st.integers(1, 9)),
+)
+def test_each_short_phrase_of_a_text_is_in_one_of_its_pieces(texts, overlap, room):
+    repeats, most = (overlap + each for each in room)
+    rows = fulltext.pieces(texts, repeats=repeats, most=most, overlap=overlap)
+    for row in rows:
+        counts = Counter(" ".join(row).split())
+        assert counts.total() <= most and max(counts.values(), default=0) <= repeats
+    for text, *parts in zip(texts, *rows, strict=True):
+        for length in range(1, 2 * overlap + 3):
+            found = set().union(*(phrases(part, length) for part in parts))
+            assert found <= phrases(text, length)
+            assert found == phrases(text, length) or length > overlap + 1
+    assert (len(rows) - 1) * min(room) <= sum(len(text.split()) for text in texts)
+
+
+@pytest.mark.parametrize("text", ["", "a", "a b " * 127])
+def test_a_short_text_is_one_piece(text):
+    assert fulltext.pieces([text, ""]) == [[text, ""]]
+
+
+def test_no_text_takes_long_to_split():
+    began = thread_time()
+    rows = fulltext.pieces(["a " * 50_000, "a b " * 12_500])
+    assert thread_time() - began < 0.5
+    assert len(rows) < 500
