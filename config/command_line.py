@@ -28,7 +28,7 @@ def told(problem: DatabaseError) -> str | None:
         return "The database is not migrated to this version. Run `manage.py migrate` (`serve` does it too)."
     if isinstance(problem, OperationalError) or type(problem) is DatabaseError:
         setting = "DATABASE_URL" if settings.HEDDLE.database_url else "HEDDLE_DATA_DIR"
-        return f"{setting}: the database does not respond: {_reason(problem)}"
+        return f"{setting}: the database cannot be used: {_reason(problem)}"
     return None
 
 

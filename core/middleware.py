@@ -247,7 +247,9 @@ class PlainHttp(DomainError):
     """The error for an API request over plain HTTP: it is rejected, never redirected (B170)."""
 
     def __init__(self) -> None:
-        super().__init__("Use https: this server does not accept plain http.")
+        super().__init__(
+            "Use https: this server does not accept plain http. A proxy in front of it has to send X-Forwarded-Proto."
+        )
 
 
 def pages(get_response: Handler) -> Handler:

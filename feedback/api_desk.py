@@ -111,9 +111,9 @@ class Actions(DeskEndpoint):
 class Bulks(DeskEndpoint):
     @describe(takes=BulkIn, gives=BulkOut, summary="Apply an action to many reports")
     def post(self, request: Request) -> HttpResponse:
-        asked = self.parse(BulkIn)
-        verb, body = _spelled_out(asked)
-        return _bulk(bulk.act_on_all(self.actor, verb, body, feedback_ids=asked.feedback_ids, query=asked.query))
+        body = self.parse(BulkIn)
+        verb, arguments = _spelled_out(body)
+        return _bulk(bulk.act_on_all(self.actor, verb, arguments, feedback_ids=body.feedback_ids, query=body.asked))
 
 
 class OneBulk(DeskEndpoint):

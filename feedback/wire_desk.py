@@ -96,7 +96,7 @@ class BulkIn(ActIn):
     query: str | None = None
     """A search query; the action applies to all reports that match it now."""
     all: bool = False
-    """Required as true if the query matches every report."""
+    """Required as true if the query matches every report; alone, it stands for such a query."""
 
     @model_validator(mode="after")
     def _of_some(self) -> "BulkIn":
@@ -111,6 +111,11 @@ class BulkIn(ActIn):
         if self.query is not None and not self.all and parse(self.query).is_everything:
             raise ValueError('query: matches every report. If you mean that, also send "all": true')
         return self
+
+    @property
+    def asked(self) -> str | None:
+        """The query; `all` alone stands for the one that matches every report."""
+        return "" if self.all and self.feedback_ids is None and self.query is None else self.query
 
 
 class UndoIn(Patch):

@@ -1316,6 +1316,13 @@ def test_a_bulk_of_every_report_there_is_has_to_be_meant(admin, reports, query):
     assert data_of(admin.post("admin/feedback/bulk", {**body, "all": True}))["done_count"] == 3
 
 
+def test_a_bulk_of_every_report_needs_no_query(admin, reports):
+    assert data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "all": True}))["done_count"] == 3
+    for ticked in ({}, {"all": False}, {"feedback_ids": reports, "query": "is:open"}):
+        status, _, sentence = refusal_of(admin.post("admin/feedback/bulk", {"verb": "reopen", **ticked}))
+        assert (status, sentence) == (400, "feedback_ids: give either feedback_ids or a query")
+
+
 def test_a_shared_view_of_who_is_no_admin_any_more_is_everybodys_to_change(api, who):
     """It is in everybody's menu, and nobody else could ever take it out."""
     admin, bea = api("admin"), second_admin()

@@ -86,7 +86,7 @@ def test_before_the_first_start_a_command_says_what_prepares_the_database(tmp_pa
 def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, port, arguments):
     away = {"DATABASE_URL": "sqlite:////proc/heddle/heddle.sqlite3"}
     said = run(tmp_path, *(each.format(port=port) for each in arguments), **away)
-    assert said == "CommandError: DATABASE_URL: the database does not respond: unable to open database file"
+    assert said == "CommandError: DATABASE_URL: the database cannot be used: unable to open database file"
 
 
 def test_sqlite_may_be_elsewhere_by_its_url(tmp_path):
@@ -100,17 +100,15 @@ def test_sqlite_may_be_elsewhere_by_its_url(tmp_path):
 
 
 def test_a_database_that_is_not_there_is_told_by_what_the_server_of_it_says(tmp_path):
-    """And immediately: a pool would try for ten seconds, and report only that it got no connection."""
-    started = time.monotonic()
+    """And not by a pool, which would try for ten seconds and report only that it got no connection."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     away = {"DATABASE_URL": f"postgresql://u:secret@127.0.0.1:{port}/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
     said = run(tmp_path, *PERSON, **away)
-    assert said.startswith("CommandError: DATABASE_URL: the database does not respond: ")
+    assert said.startswith("CommandError: DATABASE_URL: the database cannot be used: ")
     assert "refused" in said and "secret" not in said
     bogus = f"postgresql://u:secret@127.0.0.1:{port}/x?sslmode=bogus"
     assert 'invalid sslmode value: "bogus"' in run(tmp_path, *PERSON, **away | {"DATABASE_URL": bogus})
-    assert time.monotonic() - started < 15
     live.need_services()
     missing = live.POSTGRES.rpartition("/")[0] + "/heddle_nowhere"
     assert 'database "heddle_nowhere" does not exist' in run(tmp_path, *PERSON, **away | {"DATABASE_URL": missing})
@@ -120,7 +118,7 @@ def test_a_database_that_is_not_there_is_told_by_what_the_server_of_it_says(tmp_
 def test_a_file_that_is_no_database_is_named_by_its_folder(tmp_path, port, arguments):
     (tmp_path / "heddle.sqlite3").write_bytes(b"no database" * 1000)
     said = run(tmp_path, *(each.format(port=port) for each in arguments))
-    assert said == "CommandError: HEDDLE_DATA_DIR: the database does not respond: file is not a database"
+    assert said == "CommandError: HEDDLE_DATA_DIR: the database cannot be used: file is not a database"
 
 
 def test_before_the_first_start_nothing_is_healthy_and_the_tables_are_named(tmp_path):
