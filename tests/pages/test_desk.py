@@ -590,6 +590,8 @@ def test_a_view_keeps_its_order_and_one_in_another_order_is_still_looked_at(brow
     page = get(client, DESK + "?q=is:unclaimed+sort:oldest")
     current = [each.words for each in page.id("desk-views").one("div").all("a", aria_current="true")]
     assert current == ["The longest waiting 2"] and words(page) == ["report 0", "report 1"]
+    offered = [each["value"] for each in page.id("own-views").all("option")]
+    assert offered == ["The longest waiting"] and page.id("view-name")["list"] == "own-views", "to be replaced by name"
 
 
 def test_saving_and_deleting_a_view_keep_the_open_report_and_the_page(browser_of: Browser, who: People) -> None:
