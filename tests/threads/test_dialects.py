@@ -326,6 +326,13 @@ class TestOpenAI:
         assert [warning.split(":")[0] for warning in given.warnings] == ["messages.0.function_call", "messages.1"]
         assert read("openai", *messages) == given
 
+    @pytest.mark.parametrize("kind", ["tool_use", "tool_result"])
+    def test_parts_of_the_other_format_are_no_foreign_ones(self, kind: str) -> None:
+        """As a conversation without its tools it would be there, and the right import would change nothing."""
+        part = {"type": kind, "id": "u", "name": "look", "input": {}}
+        found = refused("openai", {"id": "c", "messages": [HELLO, {"role": "assistant", "content": [part]}]})
+        assert found.path == "messages.1.content.0" and "format anthropic" in found.reason
+
     def test_foreign_parts_are_named_and_kept_in_the_metadata(self) -> None:
         image = {"type": "image_url", "image_url": {"url": "data:,x"}}
         custom = {"id": "x", "type": "custom", "custom": {"name": "sh", "input": "ls"}}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from threads import content
 from threads.content import BlockDict, JsonObject, MessageSnapshot
-from threads.dialects.canonical import Sheet, quoted, text_of
+from threads.dialects.canonical import DialectError, Sheet, quoted, text_of
 from threads.dialects.reading import (
     TIME_KEYS,
     Draft,
@@ -113,6 +113,9 @@ def _part(draft: Draft, part: JsonObject, path: str) -> BlockDict | None:
         return draft.text(part.get("text"), f"{path}.text")
     if kind == "refusal":
         return next(iter(_refusal(draft, part.get("refusal"), f"{path}.refusal")), None)
+    if kind in ("tool_use", "tool_result"):
+        # Dropped as other parts are, the conversation would lose its tools, and the right import would find it there.
+        raise DialectError(path, f"is a part of type {quoted(kind)}: import these messages with the format anthropic")
     draft.drop(part, path, f"part of type {quoted(kind)}")
     return None
 
