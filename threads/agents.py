@@ -17,7 +17,7 @@ from core.db import held
 from core.errors import InvalidRequest, NotFound
 from core.names import name_kept
 from core.versions import require_seen
-from threads import client_tools, goals, profiles, turns
+from threads import client_tools, goals, turns
 from threads.models import Agent, Thread
 from threads.wire import MAX_PROMPT, StartIn, ThreadOut
 from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
@@ -240,8 +240,6 @@ def _template(given: Any) -> dict[str, Any]:
     body = bodies.parse(StartIn, given, field)
     try:
         client_tools.checked(body.client_tools)
-        if not PLACEHOLDER.search(body.model_profile or ""):
-            profiles.named(body.model_profile)
     except InvalidRequest as problem:
         raise InvalidRequest(f"{field}.{problem.message}") from None
     template: dict[str, Any] = body.model_dump(mode="json", exclude_unset=True)

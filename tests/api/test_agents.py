@@ -121,7 +121,6 @@ def test_what_an_admin_writes_in_an_org_they_name_stays_within_their_reach_G1_G2
 
 ROBOTO = {"role": "roboto", "content": [{"text": "{{who}}"}]}
 BAD_TEMPLATES = [
-    ({"model_profile": "gone"}, "model_profile"),
     ({"messages": [ROBOTO]}, "messages.0.role"),
     ({"analysis_scope": {"start_time": 2, "end_time": 1}}, "analysis_scope"),
     ({"analysis_scope": {"start_time": "{{who}}"}}, "analysis_scope.start_time"),
