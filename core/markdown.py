@@ -102,7 +102,7 @@ _SCHEMES = {"http", "https", "mailto"}
 _CODE = ('<pre tabindex="0"><code>', "</code></pre>")
 _PLAIN = re.compile(r"(?![-+=\s]|\d+[.)])[^\\`*_\[\]<>#~|&\n\r\x00]+")
 _FENCED = re.compile(r"^(?P<fence>```+|~~~+)[^`~\n]*\n(?P<code>.*?)(?:^(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_UNBROKEN = re.compile(r"(\S{1000,})")
+_UNBROKEN = re.compile(r"((?<!\S)\S{1000,})")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _ALIGN = re.compile(r"text-align:(left|right|center)")
 
@@ -154,7 +154,7 @@ def _tasks(state: StateCore) -> None:
 def _unbroken_words(state: StateCore) -> None:
     """Mark words that are as long as a page: browsers need seconds to break one whose letters are kerned."""
     for token in state.tokens:
-        if _UNBROKEN.search(token.content) and token.children:
+        if token.children and _UNBROKEN.search(token.content):
             token.children = [part for child in token.children for part in _with_unbroken_marked(child)]
 
 

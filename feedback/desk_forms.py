@@ -129,9 +129,9 @@ def require_one_meant(form: QueryDict) -> None:
         raise InvalidRequest(f"verb: press the button, because {get_text_list(_filled(form), 'and')} are filled in")
 
 
-def require_none_left(form: QueryDict, feedback_id: str) -> None:
-    """Refuse a button beside a reply or a comment that was typed and that it does not send. With scripts a draft keeps
-    the text; without, it would be gone with the page.
+def require_none_left(form: QueryDict, feedback_id: str = "") -> None:
+    """Refuse a button beside a reply or a comment that was typed and that it does not send: without scripts, it would
+    be gone with the page. The form is that of a report, or of many.
     """
     verb, choice = _pressed(form)
     if verb != "comment" and _text(form, "comment"):

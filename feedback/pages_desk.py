@@ -173,9 +173,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     actor = admin_actor(request)
     try:
         bodies.check_storable(request.POST.dict())
-        _require_one_meant(request)
-        if not HtmxDetails(request):
-            desk_forms.require_none_left(request.POST, feedback_id)
+        _require_meant(request, feedback_id)
         if request.POST.get("verb") in comment_forms.OF_THE_REPORT:
             return _comment(request, actor, feedback_id)
         steps = desk_forms.steps_of(request.POST, zones.of(request))
@@ -206,10 +204,11 @@ def _meanwhile(request: HttpRequest) -> list[str]:
     return list(request.session.get(_MEANWHILE, ()))
 
 
-def _require_one_meant(request: HttpRequest) -> None:
-    """With scripts, Enter in a field presses the button of that field."""
+def _require_meant(request: HttpRequest, feedback_id: str = "") -> None:
+    """With scripts, Enter in a field presses the button of that field, and drafts keep what is not sent."""
     if not HtmxDetails(request):
         desk_forms.require_one_meant(request.POST)
+        desk_forms.require_none_left(request.POST, feedback_id)
 
 
 def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpResponseBase:
@@ -226,7 +225,7 @@ def act_on_all(request: HttpRequest) -> HttpResponseBase:
     actor = admin_actor(request)
     try:
         bodies.check_storable(dict(request.POST.lists()))
-        _require_one_meant(request)
+        _require_meant(request)
         verb, body = desk_forms.step_for_all(request.POST, zones.of(request))
         if request.POST.get("all"):
             done = bulk.act_on_all(actor, verb, body, query=_asked(request))

@@ -84,7 +84,7 @@ def _texts(pks: Sequence[int]) -> list[tuple[Any, ...]]:
 # The request of an answer is the last user message before it. It is looked up once for each report: in the condition
 # of the join, PostgreSQL would do so for each block of the thread.
 _TEXTS = """
-    WITH asked AS MATERIALIZED (
+    WITH asked AS (
         SELECT f.id, f.thread_id, f.message_sequence_num AS answer, (
             SELECT m.idx FROM threads_message m
             WHERE m.thread_id = f.thread_id AND m.role = 'user' AND m.idx < f.message_sequence_num

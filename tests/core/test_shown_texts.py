@@ -177,7 +177,23 @@ def test_a_large_table_that_says_something_is_a_table() -> None:
     assert html.count("<td>") == 3_600
 
 
-@pytest.mark.parametrize("piece", ["[", "![", "[a](", "**a ", "> ", "_a", "`", "|a", "<", "&a", "~~a "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "![",
+        "[a](",
+        "**a ",
+        "> ",
+        "_a",
+        "`",
+        "|a",
+        "<",
+        "&a",
+        "~~a ",
+        pytest.param("A" * 999 + " ", id="long words"),
+    ],
+)
 def test_no_text_takes_long(piece: str) -> None:
     text = (piece * markdown.MARKDOWN_LIMIT)[: markdown.MARKDOWN_LIMIT]
     began = thread_time()

@@ -106,6 +106,17 @@ def test_every_button_of_the_bulk(browser_of: Browser, who: People) -> None:
     assert UserFeedback.objects.filter(resolved=False).count() == 2
 
 
+@pytest.mark.parametrize("button", ["resolve", "own me", "reopen"])
+def test_without_scripts_no_button_for_many_loses_a_reply(browser_of: Browser, who: People, button: str) -> None:
+    made, client = reports(who.alice, 2), browser_of("admin")
+    page = get(client, DESK + "?q=is:open")
+    kept = dom(send(client, page, button, made, public_reply="Half a thought"), 400)
+    assert kept.id("bulk-reply").text == "Half a thought" and "empty the field, first" in kept.id("bulk").words
+    assert not any(stored(each).resolved for each in made) and not Reply.objects.exists()
+    then(client, send(client, kept, "reply answered", made, public_reply="A whole one"))
+    assert Reply.objects.filter(public_reply="A whole one").count() == 2
+
+
 def test_everybody_whose_report_is_a_duplicate_gets_one_reply(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 4), browser_of("admin")
     for each in made[1:3]:
