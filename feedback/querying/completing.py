@@ -2,10 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
-from django.db.models import IntegerField, Model, QuerySet
+from django.db.models import Exists, IntegerField, Model, OuterRef, QuerySet
 from django.db.models.expressions import RawSQL
 
 from accounts.models import Org, User
@@ -13,7 +12,7 @@ from accounts.rights import require_admin
 from core import grammar, related
 from core.actor import Actor
 from core.paging import COUNT_LIMIT
-from feedback.models import Label, RatedAnswer, RatedTool
+from feedback.models import Label, RatedAnswer, RatedTool, UserFeedback
 from feedback.querying.conditions import Remark
 from feedback.querying.fields import FIELDS, named
 from threads.models import Agent
@@ -45,34 +44,45 @@ def completions(actor: Actor) -> list[Completion]:
     """Every field with the values worth suggesting, for platform admins. A fixed number of queries."""
     require_admin(actor)
     found = []
+    counted: dict[str, list[tuple[str, int | None]]] = {}
     for known in FIELDS.values():
         signs = (grammar.Field(known.name, each) for each in known.values)
         asked: list[tuple[grammar.Field, int | None]] = [(each, None) for each in signs]
-        asked += [(named(known.name, name), count) for name, count in _named(known.name, counting=True)]
+        if known.name in _AS:  # the same names, but the counts are of something else
+            counted[known.name] = [(name, None) for name, _ in counted[_AS[known.name]]]
+        else:
+            counted[known.name] = _named(known.name, counting=True)
+        asked += [(named(known.name, name), count) for name, count in counted[known.name]]
         values = tuple(Value(each.value, grammar.spelled(each), count) for each, count in asked)
         found.append(Completion(known.name, known.help, known.takes, values))
     return found
 
 
-def terms(actor: Actor) -> list[str]:
-    """Every term worth suggesting in the search field. Not counted, because it is needed often."""
+def terms(actor: Actor, begun: str = "") -> list[str]:
+    """Every term worth suggesting in the search field that begins so, ignoring case and quotes. Not counted, because it
+    is needed often; only names of fields that can begin so are looked for.
+    """
     require_admin(actor)
-    return [
+    typed = _plain(begun)
+    of, _, value = typed.partition(":")
+    found = [
         grammar.spelled(asked)
         for known in FIELDS.values()
+        if known.name.startswith(of)
         for asked in (
             *(grammar.Field(known.name, value) for value in known.values),
-            *(named(known.name, name) for name, _ in _named(known.name, counting=False)),
+            *(named(known.name, name) for name, _ in _named(known.name, counting=False, begun=value)),
         )
     ]
+    return [term for term in found if _plain(term).startswith(typed)]
 
 
 def near(remark: Remark) -> str:
     """The existing name that was probably meant by one that does not exist: a similar one, or the only one that begins
     so. Of an address the part before its @ is enough. Empty if there is none.
     """
-    of, typed = "tool" if remark.field == "failed" else remark.field, remark.name.lower()
-    names = [name for name, _ in _named(of, counting=False)]
+    typed = remark.name.lower()
+    names = [name for name, _ in _named(remark.field, counting=False, begun=typed[:1])]
     spelled = {way: name for name in names for way in (name.lower().partition("@")[0], name.lower())}
     begun = {name for way, name in spelled.items() if way.startswith(typed)}
     return spelled.get(grammar.near(typed, spelled), "") or (begun.pop() if len(begun) == 1 else "")
@@ -86,8 +96,7 @@ def following(actor: Actor, typed: str) -> list[str]:
     said = _TYPED.fullmatch(typed[: grammar.MAX_LENGTH])
     assert said is not None
     before, begun = said.groups()
-    found = (term for term in terms(actor) if _plain(term).startswith(_plain(begun)) and term != begun)
-    return [before + term for term in islice(found, _OFFERED)]
+    return [before + term for term in terms(actor, begun) if term != begun][:_OFFERED]
 
 
 def _plain(term: str) -> str:
@@ -98,9 +107,9 @@ _TYPED = re.compile(r"""((?:(?:[^\s"]|"[^"]*")*+\s++)*+[-(]*+)((?:[^\s"]|"[^"]*"
 """The text before the last term, with that term's `-` and `(`, and the last term."""
 
 
-def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
-    """The existing names for a field, with report counts if `counting`."""
-    match name:
+def _named(name: str, *, counting: bool, begun: str = "") -> list[tuple[str, int | None]]:
+    """The existing names for a field, with report counts if `counting`; of submitters, those that begin so."""
+    match _AS.get(name, name):
         case "label":
             return _rows(
                 Label.objects.order_by("folded"),
@@ -113,6 +122,10 @@ def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
             return _rows(
                 admins, "email", ("feedback_userfeedback", "owned_by_id", "owned_by_id, resolved, id DESC"), counting
             )
+        case "by":
+            theirs = UserFeedback.objects.filter(created_by=OuterRef("pk"))
+            rated = User.objects.filter(Exists(theirs), email__startswith=begun).order_by("email")
+            return [(email, None) for email in rated.values_list("email", flat=True)[:_OFFERED]]
         case "org":
             return _rows(
                 Org.objects.order_by("slug"), "slug", ("feedback_userfeedback", "org_id", "org_id, id DESC"), counting
@@ -120,8 +133,8 @@ def _named(name: str, *, counting: bool) -> list[tuple[str, int | None]]:
         case "agent":
             agents = Agent.objects.order_by("name").values_list("name", flat=True).distinct()
             return [(name, None) for name in agents[:_OFFERED]]
-        case "model" | "error" | "tool":
-            model, column = _COLUMNS[name]
+        case "model" | "error" | "tool" as of:
+            model, column = _COLUMNS[of]
             if not counting:
                 return [(value, None) for value in related.names(model, column)[:_OFFERED]]
             return list(related.counted(model, column, by="feedback_id", limit=_OFFERED, at_most=COUNT_LIMIT))
@@ -133,6 +146,8 @@ _COLUMNS: dict[str, tuple[type[Model], str]] = {
     "error": (RatedAnswer, "error_code"),
     "tool": (RatedTool, "tool_name"),
 }
+_AS = {"commented": "owner", "failed": "tool"}
+"""Fields that take the names of another one, which is before them in `FIELDS`."""
 
 
 def _rows(rows: QuerySet[Any], column: str, by: tuple[str, str, str], counting: bool) -> list[tuple[str, int | None]]:

@@ -539,6 +539,19 @@ def test_terms_worth_offering(api, who, reports):
         for value in each["values"]:
             assert querying.parse(value["term"]).problems == ()
     assert 'label:"to check"' in querying.terms(who.admin.actor)
+    assert {"value": "alice@acme.test", "term": "by:alice@acme.test", "count": None} in offered["by"]["values"]
+    assert "admin@heddle.test" not in str(offered["by"]), "who has rated nothing"
+
+
+def test_people_and_failed_tools_are_offered_as_they_are_typed(who, reports):
+    digesting.digest()
+    admin = who.admin.actor
+    assert querying.terms(admin, "by:ali") == ["by:alice@acme.test"]
+    assert querying.terms(admin, "by:BO") == ["by:bob@acme.test"]
+    assert querying.terms(admin, "by:ad") == []
+    assert querying.terms(admin, "commented:ad") == ["commented:admin@heddle.test"]
+    assert "failed:calculate" in querying.terms(admin, "failed:c")
+    assert querying.terms(admin, "needs") == []
 
 
 LINES = (
@@ -579,7 +592,7 @@ def test_the_terms_take_the_same_number_of_queries_however_many_there_are(who, a
     for name in "abcdef":
         Labelled.objects.create(feedback=reports["plain"], label=label_of(who, name))
         RatedTool.objects.create(feedback=reports["plain"], tool_name=name)
-    assert count() == few <= 8
+    assert count() == few <= 9
 
 
 def test_triggers_are_put_in_place_by_the_next_migrate_whatever_removed_them(who, reports):
