@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import Any, Literal
 
 from django.db import IntegrityError, transaction
@@ -19,9 +19,10 @@ from threads.access import may
 from threads.content import BlockDict, JsonObject, with_answerer
 from threads.conversation_files import Unreadable
 from threads.dialects import Conversation, DialectError
-from threads.models import Thread
+from threads.models import Thread, Turn
 from threads.models.thread import TITLE_LENGTH
-from threads.status import ThreadStatus
+from threads.status import ThreadStatus, TurnState
+from threads.turns import ENDING, conclude
 from threads.wire_importing import MOST_CONVERSATIONS, ExportOut, ImportItemOut, ImportOut
 
 
@@ -140,6 +141,25 @@ def import_one(
         else:
             return _created(parsed, thread)
     return _unchanged(thread, parsed.origin_id, _not_taken_over(parsed, thread))
+
+
+def import_answer(
+    thread: Thread, messages: Sequence[JsonObject], *, took: timedelta, input_tokens: int, output_tokens: int
+) -> None:
+    """End the queued turn of a thread with an answer that was given elsewhere, as if a worker had written it.
+
+    The messages are the assistant's, with their results as roboto messages (spec 3.3); their usage is stored with the
+    turn. Raises `Turn.DoesNotExist` unless a turn is queued.
+    """
+    with transcript.writing(thread.pk) as writer:
+        turn = Turn.objects.get(thread=thread, state=TurnState.QUEUED)
+        for message in messages:
+            writer.add(message["role"], message["content"])
+        conclude(writer, turn, TurnState.DONE)
+        turn.started_at = timezone.now() - took
+        turn.requests = sum(message["role"] == "assistant" for message in messages)
+        turn.input_tokens, turn.output_tokens = input_tokens, output_tokens
+        turn.save(update_fields=[*ENDING, "started_at", "requests", "input_tokens", "output_tokens"])
 
 
 def export(actor: Actor, thread: Thread, format: str) -> ExportOut:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from accounts.rights import Right
 from catalogue import skills
 from catalogue.models import Skill, SkillSubscription
-from config.demo import cataloguing, people, stories
+from config.demo import cataloguing, people, proving, stories
 from config.demo.stories import Fork, Live, Played, Report, Shelved, Story, Template, Told
 from core import bodies, ids
 from core.actor import Actor
@@ -55,6 +55,8 @@ def load() -> bool:
         stage.work_at_the_desk()
         stage.comment()
         stage.keep_checks()
+        for batch in stories.batches():
+            proving.prove(stage.cast.actors["admin"], batch, stage.now)
         stage.reconsider()
     return True
 
@@ -200,7 +202,7 @@ class _Stage:
             Comment.objects.filter(pk=said.pk).update(created=report.created + timedelta(hours=remark.hours))
 
     def keep_checks(self) -> None:
-        """Create checks from some reports, without runs."""
+        """Create checks from some reports."""
         for kept in stories.checks():
             report = _beginning(kept.report)
             body = CheckIn(title=kept.title, expectations=kept.expectations)

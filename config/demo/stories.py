@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from catalogue.wire_skills import SkillIn, VersionIn
 from catalogue.wire_tools import ImportIn, ToolPatch
 from catalogue.wire_worlds import FixtureIn, WorldCallIn, WorldIn, WorldToolsIn
-from feedback.checks.wire import CheckIn
+from feedback.checks.wire import CheckIn, RunIn, Verdict
 from feedback.wire import FeedbackIn, TriageIn
 from feedback.wire_desk import CommentIn
 from threads import content
@@ -189,6 +189,22 @@ class Kept(CheckIn):
     hours: float
 
 
+class Run(_Written):
+    """A run of the check with that title: its answer, and the verdict of a person if there is one."""
+
+    check: str
+    lines: list[Line]
+    verdict: Verdict | None = None
+
+
+class Batch(_Written):
+    """Runs that were requested together; those of one check in the order in which they ran."""
+
+    hours_ago: float
+    options: RunIn
+    runs: list[Run]
+
+
 class Remark(CommentIn):
     """A comment, made hours after the report whose notes begin with `report`."""
 
@@ -267,6 +283,11 @@ def checks() -> list[Kept]:
     return _all(Kept, "checks")
 
 
+def batches() -> list[Batch]:
+    """All batches of checks, oldest first."""
+    return _all(Batch, "batches")
+
+
 def worlds() -> list[Played]:
     """All worlds, oldest first."""
     return _all(Played, "worlds")
@@ -283,9 +304,18 @@ def _all(model: type[Model], name: str) -> list[Model]:
 
 def told(story: Story) -> list[Told]:
     """The lines of a story with their indexes and times."""
+    return _told(story.messages, story.begins)
+
+
+def answered(name: str, lines: Sequence[Line], begins: datetime) -> list[JsonObject]:
+    """Lines of an agent as messages with their results; `name` makes the ids of their tool uses unique."""
+    return [message for each in _told(lines, begins) for message in _messages(name, each)]
+
+
+def _told(lines: Sequence[Line], begins: datetime) -> list[Told]:
     found: list[Told] = []
-    idx, at = 0, story.begins
-    for line in story.messages:
+    idx, at = 0, begins
+    for line in lines:
         at += line.pause
         last_idx = idx + bool(line.calls)
         found.append(Told(line, idx, last_idx, at))

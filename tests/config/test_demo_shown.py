@@ -22,7 +22,7 @@ from catalogue.models import Call, Skill
 from config import demo
 from config.demo import stories
 from feedback import querying, saved_views, taxonomy
-from feedback.models import TriageChange, UserFeedback
+from feedback.models import CheckRun, TriageChange, UserFeedback
 from tests.conftest import Api, data_of
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread, Turn
 
@@ -82,7 +82,7 @@ def test_people_stand_where_the_tests_of_others_expect_them(loaded):
 
 def test_every_state_of_a_thread_can_be_looked_at(loaded):
     """T6, T9 and the states of spec 3.4, 3.8 and 4.1."""
-    threads = Thread.objects.all()
+    threads = Thread.objects.exclude(CheckRun.of_thread())
     assert 25 <= threads.count() <= 40
     assert set(threads.values_list("status", flat=True)) == {"user_turn", "client_tool_turn", "goals_failed"}
     assert {"completed", "failed", "cancelled"} <= set(threads.values_list("last_outcome", flat=True))
@@ -267,11 +267,29 @@ def test_colleagues_see_what_is_shared_and_strangers_see_nothing(loaded):
     assert found("eve") == {Thread.objects.get(org__slug="globex").thread_id}
 
 
-def test_checks_wait_to_be_run_and_their_requests_can_be(loaded):
+def test_checks_show_what_was_fixed_and_what_was_not(loaded):
     admin = Api(loaded["tokens"]["admin"])
     found = data_of(admin.get("admin/checks"))["items"]
-    assert len(found) >= 4 and {each["state"] for each in found} == {"untried"}
+    assert Counter(each["state"] for each in found) == {"passing": 2, "failing": 1, "untried": 1}
     assert any(each["expectations"] == [] for each in found)
     assert len({each["title"] for each in found}) == len(found)
+    for each in found:
+        report = data_of(admin.get(f"admin/feedback/{each['feedback_id']}"))
+        assert report["resolved"] is (each["state"] == "passing")
+        assert report["created"] < each["created"]
+    _, fixed, broken = data_of(admin.get("admin/checks/batches"))["items"]
+    compared = data_of(admin.get(f"admin/checks/batches/{fixed['batch_id']}/against/previous"))
+    assert compared["turned_passing"] == 2 and broken["failed"] == broken["total"] == 2
+    for batch in (fixed, broken):
+        assert batch["is_over"] and batch["created"] < batch["ended_at"] and batch["output_tokens"] and batch["seconds"]
+    runs = data_of(admin.get(f"admin/checks/batches/{fixed['batch_id']}"))["runs"]
+    for run in runs:
+        assert all(each["holds"] for each in run["findings"]) and run["created"] < run["ended_at"]
+        answer = data_of(admin.get(f"threads/{run['thread_id']}"))
+        assert answer["status"] == "user_turn"
+
+
+def test_checks_can_be_run_again(loaded):
+    admin = Api(loaded["tokens"]["admin"])
     begun = data_of(admin.post("admin/checks/run", {}))
-    assert begun["running"] == len(found)
+    assert begun["running"] == len(data_of(admin.get("admin/checks"))["items"])
