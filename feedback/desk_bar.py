@@ -57,6 +57,7 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         pane=pane_of(query),
         notes=_notes(parsed, meant, total),
         total=total,
+        state=parsed.state,
         order=parsed.order.name,
         other_order=_other_order(parsed, query.get("item", "")),
     )

@@ -386,6 +386,8 @@ class DeskBar:
     notes: tuple[Note, ...] = ()
     total: int | None = None
     """Number of matching reports, counted up to 1,000; None if the query is invalid."""
+    state: str = ""
+    """What all reports of the query are, `open` or `resolved`; empty if it finds both."""
     order: str = "newest"
     """The name of the sort order."""
     other_order: Choice | None = None

@@ -12,6 +12,9 @@ from core.sorting import SORT, is_sort
 from feedback.querying.fields import DATED, FIELDS, ID, ORG, named
 from feedback.querying.ordering import NEWEST, ORDERS, Order
 
+_OPEN, _RESOLVED = {"open", "unclaimed", "snoozed", "due"}, {"resolved", "revisited"}
+"""The values of `is` with which a report is open, and resolved."""
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -76,6 +79,12 @@ class Query:
         """The query without the term at that position."""
         rest = [part for each, part in enumerate(self.parts) if each != place]
         return parse(" ".join(_beside_others(part, rest) for part in rest))
+
+    @property
+    def state(self) -> str:
+        """What all its reports are, `open` or `resolved`; empty if it finds both, or if that cannot be told."""
+        asked = {part.value for part in self.parts if _is_of(part, "is")}
+        return "open" if asked & _OPEN else "resolved" if asked & _RESOLVED else ""
 
     @property
     def org(self) -> str:

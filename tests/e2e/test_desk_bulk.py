@@ -493,3 +493,21 @@ def test_a_bulk_menu_begins_with_what_it_offers(empty: Heddle, visit: Callable[.
     for key in ("x", "Shift+E"):
         page.keyboard.press(key)
     expect(page.locator("#desk-status")).to_contain_text("Reopened “Complaint 1”")
+
+
+@pytest.mark.parametrize(("state", "offers"), [("", ["Resolve", "Reopen", "Outcome"]), (" is:open", ["Resolve"])])
+def test_of_all_that_match_only_what_their_query_allows_is_offered(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    state: str,
+    offers: list[str],
+) -> None:
+    thread_id = complaints(empty, 2)
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=thread:{thread_id}{state}")
+    for key in ("j", "x", "*"):
+        page.keyboard.press(key)
+    expect(page.get_by_label("all 2 that match")).to_be_checked()
+    for name in ("Resolve", "Reopen", "Outcome"):
+        button = page.locator("#bulk .btn", has_text=name)
+        expect(button).to_be_visible() if name in offers else expect(button).to_be_hidden()
