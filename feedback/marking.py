@@ -1,6 +1,8 @@
 """What pages of threads show of ratings and replies; `feedback.hooks` offers it to `threads`."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
@@ -10,27 +12,63 @@ from accounts.models import display_name
 from core import ids
 from core.actor import Actor
 from core.prepared import Prepared, Row
+from core.wording import one_line
 from feedback import projecting
 from feedback.models import Reply, UserFeedback
-from feedback.presenting import href
+from feedback.presenting import categories_line, href
 from threads.hooks import Ratings
 from threads.models import Message, Thread
-from threads.presenting.articles import Mark, Told
+from threads.presenting.articles import Mark, OtherMark, Told
+
+_OTHERS = 5
+"""Most ratings of one message that are shown beside the first."""
 
 
 def message_marks(actor: Actor, thread: Thread) -> dict[int, Mark]:
-    """Ratings by message of a thread: the actor's own; for admins, else the latest of each message."""
+    """Ratings by message of a thread: the actor's own; for admins, else the latest of each message, with the others in
+    short and whether each is resolved.
+    """
     rows = _MARKS.rows(thread.pk) if actor.is_admin else _OWN_MARKS.rows(thread.pk, actor.user_id)
-    marks: dict[int, Mark] = {}
-    for key, index, sentiment, categories, notes, modified, author_id, name, email, *reply in rows:
-        mine = author_id == actor.user_id
-        held = marks.get(index)
-        if held is None or mine or not held.mine:
-            told = _told(modified, *reply) if mine else None
-            by = display_name(name, email)
-            seen_to = _at_the_desk(key) if actor.is_admin else ""
-            marks[index] = Mark(sentiment, tuple(categories), notes or "", by, mine, told, seen_to)
-    return marks
+    rated: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        rated[row[1]].append(row)
+    return {index: _mark(actor, thread, of_message[::-1]) for index, of_message in rated.items()}
+
+
+def _mark(actor: Actor, thread: Thread, rows: Sequence[Row]) -> Mark:
+    """The mark of a message from its ratings, the latest first; non-admins have one at most."""
+    first = next((row for row in rows if row[_AUTHOR] == actor.user_id), rows[0])
+    key, _, sentiment, categories, notes, modified, is_resolved, author_id, name, email, *reply = first
+    mark = Mark(sentiment, tuple(categories), notes or "", display_name(name, email), author_id == actor.user_id)
+    if mark.mine:
+        mark = replace(mark, told=_told(modified, *reply))
+    if not actor.is_admin:
+        return mark
+    others = [row for row in rows if row is not first]
+    return replace(
+        mark,
+        report_href=_at_the_desk(key),
+        is_resolved=is_resolved,
+        others=tuple(_other(*row[: _AUTHOR + 3]) for row in others[:_OTHERS]),
+        more=max(len(others) - _OTHERS, 0),
+        all_href=reverse("feedback:desk") + href({"q": f"thread:{thread.thread_id}"}),
+    )
+
+
+def _other(
+    key: str,
+    index: int,
+    sentiment: str,
+    categories: Sequence[str],
+    notes: str | None,
+    modified: datetime,
+    is_resolved: bool,
+    author_id: int,
+    name: str,
+    email: str,
+) -> OtherMark:
+    words = one_line(notes or categories_line(tuple(categories)), 100)
+    return OtherMark(sentiment, words, display_name(name, email), _at_the_desk(key), is_resolved)
 
 
 def report(actor: Actor, thread_pk: int, index: int) -> Mark | None:
@@ -80,12 +118,14 @@ def _marks(thread_pk: int, *author: int) -> QuerySet[UserFeedback, Row]:
     rows = UserFeedback.objects.filter(thread=thread_pk).order_by("modified")
     rows = rows.filter(created_by=author[0]) if author else rows
     return rows.values_list(
-        *("key", "message_sequence_num", "sentiment", "categories", "notes", "modified"),
+        *("key", "message_sequence_num", "sentiment", "categories", "notes", "modified", "resolved"),
         *("created_by_id", "created_by__name", "created_by__email"),
         *("reply__public_status", "reply__public_reply", "reply__replied_at", "reply__seen_at"),
     )
 
 
+_AUTHOR = 7
+"""The place of the author's id in such a row."""
 _MARKS, _OWN_MARKS = Prepared(_marks, int), Prepared(_marks, int, int)
 
 

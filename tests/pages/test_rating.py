@@ -5,10 +5,11 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from feedback import deciding, triage
 from feedback.models import UserFeedback
 from tests import make
 from tests.pages.dom import Node, dom, fragment, get, submit
-from tests.people import People
+from tests.people import People, one
 from threads.models import Thread
 
 Browser = Callable[[str | None], Client]
@@ -288,3 +289,33 @@ def test_long_notes_of_a_rating_are_folded_and_say_how_long_they_are(browser_of,
     assert page.id("notes-1").one("summary").words == "All 1 000 characters"
     make.rating(who.alice, thread, 1, "negative", notes="word " * 20)
     assert not get(browser_of("alice"), f"/threads/{thread.thread_id}/").all(id="notes-1")
+
+
+def test_who_handles_reports_sees_all_ratings_of_an_answer_and_which_are_resolved(
+    browser_of: Browser, who: People
+) -> None:
+    """Everybody else sees their own, and nothing of what came of others."""
+    thread = make.thread(who.alice, visibility="org")
+    address = f"/threads/{thread.thread_id}/"
+    ratings = [
+        make.rating(who.alice, thread, notes="Alice's words."),
+        make.rating(who.bob, thread, notes="Bob's words."),
+    ]
+    resolve = deciding.verb_named("resolve")
+    triage.act(who.admin.actor, ratings[0].feedback_id, (resolve, resolve.takes()))
+    shown = get(browser_of("admin"), address).id("mark-1")
+    assert shown.one("h3").words.endswith("Bob · report") and "Bob's words." in shown.words
+    (other,) = shown.one("ul").all("li")
+    assert "Alice's words." in other.words and other.one("a").words == "resolved report"
+    assert other.one("a")["href"].endswith(ratings[0].feedback_id)
+    theirs = get(browser_of("alice"), address).id("mark-1").words
+    assert "Alice's words." in theirs and not {"Bob", "resolved"} & set(theirs.split())
+
+
+def test_of_very_many_ratings_of_an_answer_some_are_shown(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, visibility="org")
+    for number in range(7):
+        make.rating(one(f"rater{number}@acme.test", thread.org), thread, notes=f"Number {number}.")
+    *others, more = get(browser_of("admin"), f"/threads/{thread.thread_id}/").id("mark-1").one("ul").all("li")
+    assert [each.one(class_="cut").words for each in others] == [f"Number {number}." for number in (5, 4, 3, 2, 1)]
+    assert more.words == "1 more, all reports of this thread" and thread.thread_id in more.one("a")["href"]

@@ -43,6 +43,18 @@ _LONG_NOTES = 700
 """About how many letters of a rating's notes are shown without folding."""
 
 
+@dataclass(frozen=True, slots=True)
+class OtherMark(Sentimental):
+    """One more rating of a message, in one line, for readers who handle reports."""
+
+    sentiment: str
+    words: str
+    """The first words of its notes, else its categories."""
+    by: str
+    report_href: str
+    is_resolved: bool
+
+
 @dataclass(frozen=True)
 class Mark(Sentimental):
     """A rating of one message as the reader may see it."""
@@ -55,6 +67,14 @@ class Mark(Sentimental):
     told: Told | None = None
     report_href: str = ""
     """The URL of the report, for readers who handle reports; else empty."""
+    is_resolved: bool = False
+    """Whether its report is resolved, for the same readers."""
+    others: tuple[OtherMark, ...] = ()
+    """The latest ratings of the message by other people, for the same readers."""
+    more: int = 0
+    """How many others there are besides."""
+    all_href: str = ""
+    """The URL of all reports of the thread, if there are more."""
 
     @property
     def words(self) -> str:
