@@ -50,12 +50,12 @@ def signed_in(view: View) -> View:
 
 
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @uploads.takes(uploads.SMALL)
 def signin(request: HttpRequest) -> HttpResponse:
     """The sign-in page. After five wrong passwords sign-in is paused. Raises `Unavailable`."""
     target = _safe_next(request)
-    if request.method == "GET":
+    if request.method != "POST":
         if request.user.is_authenticated:
             return redirect(target)
         first = "" if User.objects.exists() else FIRST_PERSON

@@ -93,7 +93,8 @@ def _invited(user: User) -> Changed:
 
 def _told(member: Membership, words: str = "") -> Changed:
     is_admin = member.role == Membership.Role.ADMIN
-    words = words or ("is now an admin of {}." if is_admin else "is now a member of {}.")
+    is_asked = getattr(member, "is_invited", False)
+    words = words or f"is {'invited as' if is_asked else 'now'} {'an admin' if is_admin else 'a member'} of {{}}."
     return Changed(f"{isolated(member.user.display_name)} {words.format(member.org.slug)}")
 
 

@@ -52,8 +52,11 @@ def _stop_once() -> Any:
 
 
 def _hear_no_more() -> None:
+    """With a handler that does nothing: of a signal that came already, and is ignored before its handler has run,
+    Python writes a traceback, and Ctrl+C brings two.
+    """
     for each in _STOPS:
-        signal.signal(each, signal.SIG_IGN)
+        signal.signal(each, lambda *_: None)
 
 
 _signals.set_sync_signals = _stop_once

@@ -30,8 +30,10 @@ urlpatterns = [
     path("livez", operations.livez),
     path("readyz", operations.readyz),
     path("metrics", operations.metrics),
+    # With and without the slash: no route under /v1 redirects (B170).
+    path("v1/schema", docs.schema),
     path("v1/schema/", docs.schema, name="schema"),
-    path("v1/docs", docs.browse),  # no route under /v1 redirects (B170)
+    path("v1/docs", docs.browse),
     path("v1/docs/", docs.browse, name="docs"),
     re_path(r"^v1(?:/|$)", UnknownUrl.as_view()),
 ]

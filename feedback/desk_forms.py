@@ -68,6 +68,12 @@ def snoozes(tz: tzinfo) -> list[Snooze]:
     ]
 
 
+def chosen(form: QueryDict) -> dict[str, str]:
+    """The outcome that was chosen and not sent."""
+    outcome = form.get("outcome")
+    return {"outcome": outcome} if outcome else {}
+
+
 def goes_on(form: QueryDict) -> bool:
     """Whether the pressed button also opens the next report."""
     return _pressed(form)[0] in _GO_ON
@@ -235,7 +241,7 @@ def _original(form: QueryDict) -> str:
         return chosen
     if ids.key_of(typed, ids.FEEDBACK) is None:
         # Typed faster than it is searched for: the page that says so has what was found, the first of it chosen.
-        asked = "not marked yet: choose the original report, or press Enter again for the chosen one"
+        asked = "not marked yet: choose the original report among those found; Enter takes the chosen one"
         raise InvalidRequest(f"duplicate_of: {asked if typed else 'choose the original report'}")
     return typed
 

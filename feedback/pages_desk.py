@@ -1,6 +1,6 @@
 """The feedback desk: the page with list, conversation and report, and the views for its forms. The URL is the state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from datetime import timedelta
@@ -96,6 +96,11 @@ def desk(request: HttpRequest) -> HttpResponse:
     """The desk page. Without a query it shows unclaimed reports; `add` redirects to the query with that term, `back` to
     the last list with that report open.
     """
+    return _desk(request)
+
+
+def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> HttpResponse:
+    """`chosen` is what stands in the open report's form and was not sent: other buttons must not set it back."""
     actor = admin_actor(request)
     if left := request.GET.get("back"):
         return redirect(_desk_at({**_state_in(request, request.COOKIES.get(_LEFT, _EVERYTHING)), "item": left}))
@@ -118,6 +123,7 @@ def desk(request: HttpRequest) -> HttpResponse:
         is_ahead=bool(ahead),
         has_changed=ahead == "true",
     )
+    context["typed"] = chosen or {}
     response = _shown(request, actor, context, 404 if "gone" in context else 200)
     here, is_secure = urlencode(desk_screen.kept(query)), settings.SESSION_COOKIE_SECURE
     here = here if len(here) < _COOKIE_BYTES else _EVERYTHING
@@ -197,7 +203,9 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         hold_undo(request)
     elif bulk.is_running(actor):
         request.session[_MEANWHILE] = [*_meanwhile(request), action][-_MOST_MEANWHILE:]
-    return _onward(request, _local(request, "next" if desk_forms.goes_on(request.POST) else "here"))
+    if desk_forms.goes_on(request.POST):
+        return _onward(request, _local(request, "next"))
+    return _onward(request, _local(request, "here"), chosen=desk_forms.chosen(request.POST))
 
 
 def _meanwhile(request: HttpRequest) -> list[str]:
@@ -215,7 +223,7 @@ def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpRespon
     """Comment on a report, or acknowledge its comments."""
     notes.success(request, comment_forms.apply_to_report(actor, feedback_id, request.POST))
     hold_undo(request)
-    return _onward(request, _local(request, "here"))
+    return _onward(request, _local(request, "here"), chosen=desk_forms.chosen(request.POST))
 
 
 @signed_in
@@ -347,10 +355,12 @@ def live(request: HttpRequest) -> HttpResponseBase:
     return sse.stream(desk_live.news(request, admin_actor(request)))
 
 
-def _onward(request: HttpRequest, address: str, tell: Told = replace_url) -> HttpResponseBase:
+def _onward(
+    request: HttpRequest, address: str, tell: Told = replace_url, *, chosen: Mapping[str, str] | None = None
+) -> HttpResponseBase:
     """The page that an action leads to: a redirect or, for htmx, the desk itself at that address, one trip earlier.
 
-    `tell` says how the browser's history has it.
+    `tell` says how the browser's history has it; `chosen` as in `_desk`, without scripts it is lost.
     """
     path, query = urlsplit(address)[2:4]
     if not HtmxDetails(request) or path != reverse("feedback:desk"):
@@ -359,7 +369,7 @@ def _onward(request: HttpRequest, address: str, tell: Told = replace_url) -> Htt
     asked.method, asked.path, asked.path_info = "GET", path, path
     asked.META = {**request.META, "QUERY_STRING": query}
     asked.GET = QueryDict(query)
-    response = desk(asked)
+    response = _desk(asked, chosen)
     return response if _REPLACED in response else tell(response, iri_to_uri(address))
 
 

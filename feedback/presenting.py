@@ -475,6 +475,8 @@ class RateForm:
     """It changes a rating that stands, and takes its place until it is saved."""
     seen: str = ""
     """A checksum of the rating that it was opened with; empty if there was none."""
+    is_pressed: bool = False
+    """The sentiment was pressed just now, so that of a draft does not count."""
 
     @property
     def title(self) -> str:
@@ -501,11 +503,12 @@ class RateForm:
     def of(cls, mark: Mark | None, *, index: int, action: str, back: str, sentiment: str = "") -> "RateForm":
         """The form as it opens: the earlier rating, with the sentiment that was just clicked."""
         if mark is None:
-            return cls(index, action, back, sentiment)
+            return cls(index, action, back, sentiment, is_pressed=bool(sentiment))
         verdict = sentiment or mark.sentiment
         seen = checksum(mark.sentiment, mark.categories, mark.notes)
         categories = fitting(verdict, mark.categories)
-        return cls(index, action, back, verdict, categories, mark.notes, is_change=True, seen=seen)
+        pressed = bool(sentiment)
+        return cls(index, action, back, verdict, categories, mark.notes, is_change=True, seen=seen, is_pressed=pressed)
 
 
 def checksum(sentiment: str, categories: Iterable[str], notes: str) -> str:

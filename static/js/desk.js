@@ -1,4 +1,4 @@
-import { active, adopt, all, enter, fail, forgive, on, one, parsed, part, say, show } from "./page.js";
+import { active, adopt, all, clear, enter, fail, on, one, parsed, part, say, show } from "./page.js";
 
 const desk = part("desk");
 const ahead = new Map, made = new Map;
@@ -90,7 +90,7 @@ on("click", async (event) => {
 	mark(item);
 	const html = await fetched(link);
 	if (shown !== item) return;
-	forgive();
+	clear();
 	if (html == null) return settle(), refocus(1), fail();
 	if (!html) return location.assign(link);
 	turn(html, link);
@@ -174,8 +174,7 @@ on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted 
 	say(words("main [role=alert], .wrong, .failed p") || `${verb === "post" ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
 });
 
-const words = (selector) => all(selector).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
-
+const words = (css) => all(css).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
 const query = () => part("bulk").q.value;
 
 function ticks() {
@@ -252,7 +251,7 @@ function listen() {
 	heard = query();
 	if (document.hidden) return;
 	source = new EventSource(`/feedback/live/${location.search}`);
-	source.onopen = forgive;
+	source.onopen = clear;
 	source.onerror = () => source.readyState > 1 && setTimeout(listen, 3e3);
 	for (const name in NEWS) source.addEventListener(name, ({ data }) => NEWS[name](data));
 }

@@ -5,15 +5,15 @@ const { viewer } = document.body.dataset;
 if (viewer && viewer !== kept.viewer) kept.clear(), kept.viewer = viewer;
 const base = ({ form, dataset }) => form[dataset.base] ?? {};
 const key = ({ dataset }) => dataset.draft;
-on("input", ({ target }) => key(target) && keep(target));
+const scope = (node) => node.closest("[data-picks]") ?? node;
+on("input", ({ target }) => all("[data-draft]", scope(target)).map(keep));
 
 function keep(field) {
 	if (field.value === field.defaultValue) delete kept[key(field)];
-	else kept[key(field)] = JSON.stringify([field.value, base(field).value]);
+	else kept[key(field)] = JSON.stringify([field.value, base(field).value, all(":checked", scope(field)).map((each) => each.value)]);
 }
 
 const forget = (keys) => keys?.split(",").map((each) => delete kept[each]);
-
 const sent = (form, button) => [...form.elements ?? []].filter((field) => field.dataset.draft && (button?.value ?? "").startsWith(field.dataset.with ?? ""));
 
 let from, typing, behind, taken = {};
@@ -47,10 +47,14 @@ on("click", ({ target }) => forget(target.dataset.forget));
 htmx.onLoad((root) => {
 	for (const field of all("[data-draft]", root)) {
 		const id = key(field);
-		const [text = field.value, seen] = JSON.parse(kept[id] ?? "[]");
+		const [text = field.value, seen, picked] = JSON.parse(kept[id] ?? "[]");
 		const draft = field.value ? text : text.replace(taken[id] ?? "", "");
 		const isKept = draft !== field.value && field.value === field.defaultValue;
-		if (isKept) base(field).value = seen, field.value = draft, field.dataset.kept = "", keep(field);
+		if (isKept) {
+			base(field).value = seen, field.value = draft, field.dataset.kept = "";
+			all("option, input:not([data-set])", scope(field)).map((each) => each.checked = each.selected = picked?.includes(each.value));
+			keep(field);
+		}
 		if (isKept || id === typing) field.closest("details:not(.menu)")?.setAttribute("open", "");
 		if (id !== typing) continue;
 		enter(field);

@@ -2,7 +2,6 @@ import { active, all, enter, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
 let went = 0, chord, leapt, deaf;
-
 on("keydown", (event) => event.isComposing || event.defaultPrevented || isUsed(event) && event.preventDefault());
 
 function isUsed(event) {
@@ -19,7 +18,6 @@ function isUsed(event) {
 }
 
 const queue = [];
-
 const ends = ({ key }) => /^(Ent|Es|Ba)/.test(key) && queue.push(chord && key === "Enter" ? "Send" : key);
 
 function type(key) {
@@ -58,7 +56,7 @@ function inField({ key, target, shiftKey }) {
 		return more && (field.select(), insert(field.value.slice(0, -word.length) + more.value));
 	}
 	if (key === "Backspace" && !field.value) return press(one(".token:has(+ :focus) a")) && !field.blur();
-	return key === "Escape" && (press(one("[data-cancel]", field.form ?? field)) || closeMenus() || (field.blur(), all("#desk-tabs [aria-current], .rep[aria-current] a").map(enter)));
+	return key === "Escape" && (press(one("[data-cancel]", field.form ?? field)) && !field.blur() || closeMenus() || (field.blur(), all("#desk-tabs [aria-current], .rep[aria-current] a").map(enter)));
 }
 
 function send(target) {
@@ -67,27 +65,20 @@ function send(target) {
 }
 
 on("click", (event) => {
-	const form = event.target.closest("[data-cancel]")?.closest(".rate");
-	const opener = form && all(`[hx-target="#form-${form.id.slice(5)}"]`).at(-!one("[value=positive]:checked", form));
-	if (opener) event.preventDefault(), form.remove(), enter(opener);
+	const opener = one(event.target.closest("[data-cancel]")?.dataset.cancel || "x");
+	if (opener) event.preventDefault(), event.target.closest("form").remove(), enter(opener);
 	event.ctrlKey || event.metaKey || leap(event.target.closest("[data-jump]")?.dataset.each) && event.preventDefault();
 });
 
 on("click focusin", ({ target, type }) => all(".menu[open]").map((menu) => menu.open = menu.contains(target) || type > "f" && target.contains(menu)), 1);
-
 const closeMenus = (menu = one(".menu[open] summary")) => (menu?.focus(), press(menu));
 
 const OWN = {
 	g: () => went = Date.now(),
-	j: () => move(1),
-	k: () => move(-1),
-	o: open,
-	x: tick,
-	X: tick,
-	n: free,
-	"+": atTurn,
-	"-": atTurn,
-	f: atTurn,
+	j: () => move(1), k: () => move(-1),
+	o: open, n: free,
+	x: tick, X: tick,
+	"+": atTurn, "-": atTurn, f: atTurn,
 };
 
 function plain(key) {
@@ -136,7 +127,6 @@ function free() {
 }
 
 const tell = () => (say("No more below."), one("#told")?.setHTMLUnsafe("<p>No more below."));
-
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList({ key, target }) {

@@ -1,4 +1,4 @@
-import { active, adopt, all, enter, forgive, on, one, parsed, part, say } from "./page.js";
+import { active, adopt, all, clear, enter, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
 const WORK = { turns: bring, head: bring, reset: drop, gone };
@@ -18,7 +18,7 @@ function connect() {
 	source?.close();
 	if (document.hidden) return;
 	source = new EventSource(live + token);
-	source.onopen = () => ("lost" in talk.dataset && forgive(), delete talk.dataset.lost, wait = 1e3);
+	source.onopen = () => ("lost" in talk.dataset && clear(), delete talk.dataset.lost, wait = 1e3);
 	source.onerror = () => (talk.dataset.lost = "", source.readyState > 1 && again());
 	for (const name in WORK) source.addEventListener(name, hear);
 }
@@ -59,7 +59,7 @@ function put(fresh) {
 	aside.delete(fresh.id);
 	const chosen = getSelection();
 	if (held && (!chosen.isCollapsed && chosen.containsNode(held, 1) || all(".htmx-request, :active", held)[0])) aside.set(fresh.id, fresh);
-	else (fresh.dataset.index ? place : exchange)(fresh, held);
+	else (fresh.dataset.index ? place : renew)(fresh, held);
 }
 
 on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].map(put)));
@@ -76,48 +76,48 @@ function drop(index) {
 	for (const article of turns()) if (+article.dataset.index >= index) article.remove(), aside.delete(article.id);
 }
 
-function exchange(fresh, held) {
-	if (!held || telling(held) === telling(fresh) || tells(held, fresh)) return;
+function renew(fresh, held) {
+	if (!held || told(held) === told(fresh) || tells(held, fresh)) return;
 	const said = one("#status", fresh)?.dataset.said;
 	if (said && said !== one("#status").dataset.said) say(said);
 	replace(held, fresh);
 }
 
-const telling = (node) => node.telling ??= node.outerHTML;
+const told = (node) => node.told ??= node.outerHTML;
 
 function tells(held, fresh) {
 	const ids = (form) => all("textarea", form).map(({ id }) => id).join();
-	return all("textarea", held).some((each) => each.value && !namesake(each, fresh) && (held.dataset.late = 1)) ||
+	return all("textarea", held).some((each) => each.value && !twinOf(each, fresh) && (held.dataset.late = 1)) ||
 		one(".wrong, [role=alert]", held) && ids(held) === ids(fresh);
 }
 
 function replace(held, fresh) {
 	const had = active();
-	const at = held.contains(had) && reachable(held).indexOf(had);
+	const at = held.contains(had) && stops(held).indexOf(had);
 	keep(held, fresh);
 	held.replaceWith(fresh);
 	adopt(fresh);
 	if (at === false) return;
 	fresh.tabIndex = -1;
-	enter(had.isConnected ? had : part(had.id) || reachable(fresh)[at] || fresh);
+	enter(had.isConnected ? had : part(had.id) || stops(fresh)[at] || fresh);
 }
 
 function keep(held, fresh) {
 	fresh.append(...all(":scope > .failed", held));
 	for (const details of all("details[open][id]", held)) {
-		const twin = namesake(details, fresh);
+		const twin = twinOf(details, fresh);
 		if (!twin) continue;
 		twin.open = 1;
 		if (details.dataset.outcome === twin.dataset.outcome) one(".call-io", twin)?.replaceWith(one(".call-io", details));
 	}
 	for (const typed of all("[id^=form-]:has(*), textarea[id], input[id]", held)) {
-		const twin = namesake(typed, fresh);
+		const twin = twinOf(typed, fresh);
 		if (twin) typed.placeholder = twin.placeholder, delete typed.dataset.focus, twin.replaceWith(typed);
 	}
 }
 
-const namesake = (node, root) => one(`#${CSS.escape(node.id)}`, root);
-const reachable = (root) => all(":scope :is(a[href], button, summary, input, textarea, [tabindex])", root);
+const twinOf = (node, root) => one(`#${CSS.escape(node.id)}`, root);
+const stops = (root) => all(":scope :is(a[href], button, summary, input, textarea, [tabindex])", root);
 
 function gone() {
 	source.close();

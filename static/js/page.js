@@ -1,11 +1,7 @@
-export const one = (selector, root = document) => root.querySelector(selector);
+export const one = (css, root = document) => root.querySelector(css);
 export const part = (id) => document.getElementById(id);
-
 export const on = (events, work, how) => events.split(" ").map((event) => document.addEventListener(event, work, how));
-
-export const all = (selector, root = document) =>
-	[root, ...root.querySelectorAll(selector)].slice(!root.matches?.(selector));
-
+export const all = (css, root = document) => [root, ...root.querySelectorAll(css)].slice(!root.matches?.(css));
 export const active = () => document.activeElement;
 export const enter = (node) => node?.focus({ preventScroll: 1 });
 export const show = (node) => node?.scrollIntoView({ block: "nearest" });
@@ -23,15 +19,14 @@ export const parsed = (html) => Document.parseHTMLUnsafe(html).body;
 
 export function fail(near, { status, responseText } = {}) {
 	const told = all("[data-why]", parsed(responseText));
-	reason.replaceChildren(...(told[0] ? told : [status ? `The server answered ${status}.` : unreached]));
-	(near?.closest("main") ? near : one("main")).append(line);
+	reason.replaceChildren(...told, told[0] ? "" : status ? `The server answered ${status}.` : unreached);
+	(near?.closest("main *") ?? one("main")).append(line);
 	show(line);
 	say(line.innerText);
 }
 
-export const forgive = () => line.remove();
-on("htmx:beforeSend", forgive);
-ononline = forgive;
+export const clear = () => line.remove();
+on("htmx:beforeSend", clear);
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));
 
 on("click", ({ target }) => {
@@ -41,9 +36,7 @@ on("click", ({ target }) => {
 	const put = (copy) => (copy.clipboardData?.setData("text", text), copy.preventDefault());
 	on("beforecopy copy", put, { once: 1 });
 	const done = document.execCommand("copy");
-	say(done ? "Copied" : "Not copied");
-	button.toggleAttribute("data-done", done);
-	setTimeout(() => delete button.dataset.done, 1e3);
+	say(button.dataset.done = done ? "Copied" : "Not copied");
 });
 
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone};path=/;max-age=31536000;samesite=lax`;
@@ -51,9 +44,8 @@ document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone};path=/
 setInterval(() => {
 	for (const time of all("time")) {
 		const [, just, shown, past] = /^(just )?(now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
-		const age = (Date.now() - new Date(time.dateTime)) / ("until" in time.dataset ? -6e4 : 6e4);
-		if (!shown || age >= 43200) continue;
+		const age = (Date.now() - new Date(time.dateTime)) / (time.dataset.per ?? 6e4);
 		const words = age < 1 ? "now" : age < 60 ? `${~~age} min` : age < 1440 ? `${~~(age / 60)} h` : `${~~(age / 1440)} d`;
-		time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
+		if (shown && age < 43200) time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
 	}
 }, 3e4);

@@ -242,7 +242,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
 }
 ALIASES = {"v1/ai/chats": "v1/ai/threads"}
 """Names that routes had before 2026-05-20 (spec 1.6)."""
-OPEN_TO_ALL = {"v1/schema/", "v1/docs", "v1/docs/"}
+OPEN_TO_ALL = {"v1/schema", "v1/schema/", "v1/docs", "v1/docs/"}
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -565,7 +565,7 @@ def test_any_other_method_is_refused_in_the_envelope(world, api):
             assert all(possible in said for possible in methods)
 
 
-@pytest.mark.parametrize("path", ["/v1/schema/", "/v1/docs/", "/v1/docs"])
+@pytest.mark.parametrize("path", ["/v1/schema/", "/v1/schema", "/v1/docs/", "/v1/docs"])
 def test_what_describes_the_api_is_only_read_B169(api, path):
     for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
         status, code, said = refusal_of(api("alice").request(method, path, {}))

@@ -116,6 +116,7 @@ def test_a_second_signal_right_after_the_first_does_not_keep_a_server_from_stopp
         if stopping.poll() is None:
             os.killpg(stopping.pid, signal.SIGKILL)
             stopping.wait()
+    assert "Traceback" not in embedded.log.read_text()
 
 
 def test_a_server_whose_child_was_just_replaced_stops_at_once(embedded: live.Served) -> None:

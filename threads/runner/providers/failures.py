@@ -81,7 +81,10 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], _Kind], ...] = (
     ),
     (
         (ImportError,),
-        _Kind("misconfigured", "The package of this provider is not installed. Run `make providers` to install it."),
+        _Kind(
+            "misconfigured",
+            "The package of this provider is not installed. `make providers` installs those of OpenAI and Anthropic.",
+        ),
     ),
 )
 _UNKNOWN = _Kind("generation_failed", "The model stopped in the middle of its answer.")
