@@ -140,17 +140,24 @@ def _changed(
     def is_wanted(article: Article) -> bool:
         return _last(article) >= changed or (has_goals and bool(article.goals))
 
-    return _articles(request, actor, thread, start, ("changed", changed, has_goals), is_wanted)
+    which = ("changed", changed, has_goals)
+    return sse.Event("turns", _articles(request, actor, thread, start, which, is_wanted))
 
 
 def _answered(request: HttpRequest, actor: Actor, thread: Thread, rated: set[int]) -> sse.Event:
-    """The articles whose ratings got a reply to the reader. The thread has not changed, so there is no token."""
+    """The articles whose ratings got a reply to the reader. The thread has not changed, so there is no token, and the
+    page does not say that something is new below.
+    """
     with snapshot():
         reading.refresh(thread)
         require(actor, thread, Right.READ)
         start = pending.last_request(thread.pk, min(rated, default=0)) or 0
         key = ("rated", *sorted(rated))
-        return _articles(request, actor, thread, start, key, lambda article: bool(rated.intersection(article.covers)))
+
+        def is_rated(article: Article) -> bool:
+            return bool(rated.intersection(article.covers))
+
+        return sse.Event("marks", _articles(request, actor, thread, start, key, is_rated))
 
 
 def _articles(
@@ -160,7 +167,7 @@ def _articles(
     start: int,
     which: tuple[Hashable, ...],
     is_wanted: Callable[[Article], bool],
-) -> sse.Event:
+) -> str:
     eyes = screens.eyes_of(actor, thread, tz=zones.of(request))
     here = reverse("threads:detail", args=[thread.thread_id])
 
@@ -171,7 +178,7 @@ def _articles(
             render_to_string("threads/_turn.html", {"head": eyes, "here": here, "turn": article}) for article in wanted
         )
 
-    return sse.Event("turns", _DRAWN.get((eyes, start, which), draw))
+    return _DRAWN.get((eyes, start, which), draw)
 
 
 def _last(article: Article) -> int:

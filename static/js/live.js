@@ -1,7 +1,7 @@
 import { active, adopt, all, clear, enter, on, one, parsed, part, say } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
-const WORK = { turns: bring, head: bring, reset: drop, gone };
+const WORK = { turns: bring, marks: bring, head: bring, reset: drop, gone };
 const talk = one("[data-live]");
 let [live, token] = talk.dataset.live.split(/(?<=token=)/), wait = 1e3, source, follows, seen;
 

@@ -41,11 +41,9 @@ on("click", ({ target }) => {
 
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone};path=/;max-age=31536000;samesite=lax`;
 
-setInterval(() => {
-	for (const time of all("time")) {
-		const [, just, shown, past] = /^(just )?(now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
-		const age = (Date.now() - new Date(time.dateTime)) / (time.dataset.per ?? 6e4);
-		const words = age < 1 ? "now" : age < 60 ? `${~~age} min` : age < 1440 ? `${~~(age / 60)} h` : `${~~(age / 1440)} d`;
-		if (shown && age < 43200) time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
-	}
-}, 3e4);
+setInterval(() => all("time").map((time) => {
+	const [, just, shown, past] = /^(just )?(now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
+	const age = (Date.now() - new Date(time.dateTime)) / (time.dataset.per ?? 6e4);
+	const words = age < 1 ? "now" : age < 60 ? `${~~age} min` : age < 1440 ? `${~~(age / 60)} h` : `${~~(age / 1440)} d`;
+	if (shown && age < 43200) time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
+}), 3e4);

@@ -120,7 +120,7 @@ def test_a_reply_from_before_the_line_began_or_beside_an_answer_is_on_it(listen:
     token = reading.token_of(make.fresh(thread))
     do(who.admin, report, "reply", public_reply="It was the tool.")
     line = listen("alice", thread, token)
-    assert "It was the tool." in "".join(told.data for told in line.news() if told.name == "turns")
+    assert "It was the tool." in "".join(told.data for told in line.news() if told.name == "marks")
     assert line.news() == []
     do(who.admin, report, "reply", public_reply="And the model.")
     titles.retitle(who.bob.actor, make.fresh(thread), "Another one")
