@@ -38,6 +38,11 @@ class Content(Wire):
     extras: dict[str, JsonObject] = {}
 
     @property
+    def schemas(self) -> list[JsonObject]:
+        """The schema of the arguments, and that of results if there is one."""
+        return [self.input_schema] if self.output_schema is None else [self.input_schema, self.output_schema]
+
+    @property
     def spec_hash(self) -> str:
         """The fingerprint that detects changes (C2)."""
         return fingerprint(self.model_dump())

@@ -7,6 +7,7 @@ A reference means one place for everybody who follows it: `Links` finds that pla
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -45,8 +46,8 @@ class Links:
         self._whole = schema
         self.places: dict[str, Place] = {}
         """The subschemas by pointer, those included that only a reference makes a schema."""
-        self.beside: list[str] = []
-        """Pointers of the latter, which a check of the whole schema does not look at."""
+        self.beside: dict[str, None] = {}
+        """Pointers of the latter, which a check of the whole schema does not look at; the outermost ones, in order."""
         self._anchors: dict[tuple[str, str], str] = {}
         self._nested: dict[str, str] = {}
         waiting = self._walk("", schema, "", ())
@@ -58,7 +59,7 @@ class Links:
             target = self.targets[place.path, keyword] = self._target(place, place.schema[keyword])
             if target is not None and target not in self.places and isinstance(found := at(schema, target), dict):
                 around = self._around(target)
-                self.beside.append(target)
+                self.beside[target] = None
                 waiting += self._walk(target, found, around.root, around.definers)
 
     def _walk(self, path: str, schema: JsonObject, root: str, definers: tuple[str, ...]) -> list[tuple[Place, str]]:
@@ -67,7 +68,10 @@ class Links:
         pending: list[tuple[str, Any, str, tuple[str, ...]]] = [(path, schema, root, definers)]
         while pending:
             path, item, root, definers = pending.pop()
-            if not isinstance(item, dict) or path in self.places:
+            if not isinstance(item, dict):
+                continue
+            if path in self.places:
+                self.beside.pop(path, None)  # it lies inside of the one that is walked
                 continue
             if isinstance(item.get("$id"), str) and item["$id"].strip("#"):
                 root = path
@@ -167,6 +171,18 @@ def _inner(schema: JsonObject) -> Iterator[tuple[str, Any]]:
             yield from ((f"/{keyword}/{place}", each) for place, each in enumerate(value))
         elif keyword in _ONE:
             yield f"/{keyword}", value
+
+
+def parts(schema: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Whatever the meta-schema takes for a schema, the whole first, each with its pointer. Also what is none, and what
+    stands under `dependencies`, a keyword of older drafts. For schemas of limited depth.
+    """
+    yield path, schema
+    if isinstance(schema, dict):
+        older = schema.get("dependencies")
+        named = older.items() if isinstance(older, dict) else ()
+        for step, each in chain(_inner(schema), ((f"/dependencies/{_escaped(name)}", each) for name, each in named)):
+            yield from parts(each, path + step)
 
 
 def _exists(whole: Any, pointer: str) -> bool:

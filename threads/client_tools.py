@@ -3,13 +3,14 @@
 from collections.abc import Sequence, Set
 
 from catalogue import calls, offering, schemas
+from catalogue.schema_rules import parts_of
 from catalogue.worlds import in_threads as playing
 from core.canonical import size_of
 from core.errors import InvalidRequest
 from threads import goals
 from threads.content import LOAD_SKILL
 from threads.models import ClientTool, Thread
-from threads.wire import MAX_CLIENT_TOOLS, MAX_SCHEMAS_BYTES, ClientToolIn
+from threads.wire import MAX_CLIENT_TOOLS, MAX_SCHEMA_PARTS, MAX_SCHEMAS_BYTES, ClientToolIn
 
 RESERVED = frozenset({LOAD_SKILL})
 
@@ -34,6 +35,8 @@ def checked(tools: Sequence[ClientToolIn] | None, thread: Thread | None = None) 
         return []
     if sum(size_of(tool.input_schema) for tool in tools) > MAX_SCHEMAS_BYTES:
         raise InvalidRequest(f"client_tools: the input schemas together have more than {MAX_SCHEMAS_BYTES >> 10} KiB")
+    if sum(parts_of(tool.input_schema) for tool in tools) > MAX_SCHEMA_PARTS:
+        raise InvalidRequest(f"client_tools: the input schemas together have more than {MAX_SCHEMA_PARTS:,} subschemas")
     found: dict[str, ClientToolIn] = {}
     taken = RESERVED | calls.tool_names() | _offered(thread, {tool.name for tool in tools})
     for place, tool in enumerate(tools):

@@ -41,7 +41,9 @@ MAX_SKILL_CHARACTERS: Final = 4_000_000
 """Total length of the skill bodies in one list: a small request that names skills must not store gigabytes."""
 MAX_CLIENT_TOOLS: Final = 64
 MAX_SCHEMAS_BYTES: Final = 512 * 1024
-"""Total size of the client tool schemas in one request. Checking this much takes about a second."""
+"""Total size of the client tool schemas in one request. They are stored, and sent to the model in every turn."""
+MAX_SCHEMA_PARTS: Final = 16_000
+"""Total of their subschemas. Checking this many takes four seconds; 512 KiB of real schemas have 7,000."""
 MAX_SUBJECTS: Final = 100
 ToolName = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 

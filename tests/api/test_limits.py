@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import mint
-from catalogue import schema_rules
+from catalogue import importing, schema_rules
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
 from threads.dialects import FORMATS
@@ -307,6 +307,117 @@ def test_one_set_of_rules_says_which_schemas_are_taken(api, schema, is_taken):
     assert {answer.status_code for answer in answers} == {200 if is_taken else 400}
     if not is_taken:
         assert refusal_of(answers[1])[2].startswith("client_tools.0.input_schema: ")
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """How many schemas the meta-schema was applied to, which is what a check costs."""
+    jsonschema = pytest.importorskip("jsonschema")
+    counts = {"schemas": 0}
+    # The root of the meta-schema joins its vocabularies in one `allOf`, and nothing else in it has that keyword.
+    apply = jsonschema.Draft202012Validator.VALIDATORS["allOf"]
+
+    def count(*given):
+        counts["schemas"] += 1
+        return apply(*given)
+
+    monkeypatch.setitem(jsonschema.Draft202012Validator.VALIDATORS, "allOf", count)
+    return counts
+
+
+def nested(schema: dict[str, object], levels: int) -> dict[str, object]:
+    for _ in range(levels):
+        schema = {"not": schema}
+    return schema
+
+
+WIDE: dict[str, object] = {"anyOf": [{}] * 1500}
+OUTER_FIRST = [{"$ref": "#/x" + "/not" * level} for level in range(26)]
+REFERRED = {"type": "object", "x": nested(WIDE, 26)}
+PROPERTIES: dict[str, object] = {"anyOf": [{}] * 1000}
+for _ in range(12):
+    PROPERTIES = {"properties": {"not": PROPERTIES}}
+EACH = [{"$ref": "#" + "/properties/not" * level + "/properties"} for level in range(12)]
+
+
+def declared(api, schema):
+    return api("alice").post("threads", {**HELLO, "client_tools": [{**make.client_tool(), "input_schema": schema}]})
+
+
+@pytest.mark.parametrize("references", [OUTER_FIRST, OUTER_FIRST[::-1], OUTER_FIRST[::-2] + OUTER_FIRST[-2::-2]])
+def test_no_place_of_a_schema_is_checked_twice_in_whatever_order_references_lead_to_it(api, checked, references):
+    data_of(declared(api, {**REFERRED, "anyOf": references}))
+    assert 1500 < checked["schemas"] < 1500 + 100
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{}] * 4000},
+        {"anyOf": [True] * 4000},
+        {"dependencies": {f"d{n}": {} for n in range(4000)}},
+        {"anyOf": [{"$ref": "#/x"}], "x": {"anyOf": [{}] * 4000}},
+        {**PROPERTIES, "anyOf": EACH},
+        {"$defs": {f"d{n}": {"$ref": f"#/x/{n}"} for n in range(1400)}, "x": [{"not": {}}] * 1400},
+    ],
+    ids=["empty", "true", "dependencies", "referred", "properties", "many"],
+)
+def test_a_schema_has_at_most_four_thousand_subschemas_and_they_are_counted_first(api, checked, schema):
+    """Those included that only a reference makes a schema."""
+    message = refusal_of(declared(api, {"type": "object", **schema}))[2]
+    assert message == "client_tools.0.input_schema: has more than 4,000 subschemas"
+    assert checked["schemas"] <= 4000
+
+
+def test_a_schema_of_four_thousand_subschemas_is_taken_at_every_door(api):
+    schema = {"type": "object", "anyOf": [{}] * 3999}
+    data_of(declared(api, schema))
+    tool = {"dialect": "mcp", "server": "s", "tools": [{"name": "t", "inputSchema": schema}]}
+    data_of(api("alice").post("/v1/catalogue/tools/import", tool))
+    goal = {"goal_type": "structured_output", "output_schema": schema}
+    data_of(api("alice").post("threads", {**HELLO, "goals": [goal]}))
+    larger = {"type": "object", "anyOf": [{}] * 4000}
+    tool["tools"] = [{"name": "u", "inputSchema": larger}]
+    refused = api("alice").post("/v1/catalogue/tools/import", tool)
+    [error] = refused.json()["details"]["errors"]
+    assert (refused.status_code, error["path"], error["reason"]) == (400, "/input_schema", "invalid_schema")
+    status, _, message = refusal_of(
+        api("alice").post("threads", {**HELLO, "goals": [{**goal, "output_schema": larger}]})
+    )
+    assert status == 400 and "output_schema: " in message and "has more than 4,000 subschemas" in message
+
+
+def test_the_schemas_of_one_request_have_at_most_sixteen_thousand_subschemas(api, checked):
+    wide = {"type": "object", "anyOf": [{}] * 999}
+    many = [{**make.client_tool(f"tool{n}"), "input_schema": wide} for n in range(17)]
+    message = refusal_of(api("alice").post("threads", {**HELLO, "client_tools": many}))[2]
+    assert message == "client_tools: the input schemas together have more than 16,000 subschemas"
+    assert checked["schemas"] == 0
+
+
+@pytest.mark.parametrize("last", [{}, {"minLength": "long"}])
+def test_the_schemas_of_one_import_have_at_most_a_limit_of_subschemas_even_invalid_ones(
+    api, checked, monkeypatch, last
+):
+    monkeypatch.setattr(importing, "MAX_PARTS", 500)
+    tools = [{"name": f"t{n}", "inputSchema": {"type": "object", "anyOf": [{}] * 98 + [last]}} for n in range(20)]
+    body = {"dialect": "mcp", "server": "s", "tools": tools, "partial": True}
+    response = api("alice").post("/v1/catalogue/tools/import", body)
+    assert refusal_of(response)[2] == "tools: the schemas together have more than 500 subschemas"
+    assert response.json()["details"]["reason"] == "too_many_subschemas"
+    assert checked["schemas"] <= 600
+    data_of(api("alice").post("/v1/catalogue/tools/import", {**body, "tools": tools[:5]}))
+
+
+@pytest.mark.parametrize("place", ["type", "dependencies"])
+def test_a_list_of_names_with_something_else_in_it_is_not_compared_pair_by_pair(api, monkeypatch, place):
+    compared = []
+    monkeypatch.setattr("jsonschema._utils.equal", lambda one, two: compared.append(1) or one == two)
+    names = [*range(1000), "a"]
+    schema = {"type": "object", "properties": {"p": {place: names if place == "type" else {"d": names}}}}
+    message = refusal_of(declared(api, schema))[2]
+    assert message == f"client_tools.0.input_schema: must have only names (at properties.p.{place})"
+    assert len(compared) < 1000
 
 
 # Reports
