@@ -655,3 +655,11 @@ def test_a_context_that_an_earlier_version_stored_as_it_came_is_exported_as_it_i
     Block.objects.filter(pk=block.pk).update(data={**block.data, "context": {"dataset_ids": 5}})
     answer = browser_of("alice").get(f"/threads/{thread.thread_id}/export/?format={format}")
     assert answer.status_code == 200
+
+
+def test_an_import_of_too_many_pieces_says_so_before_it_reads_on(api, monkeypatch):
+    monkeypatch.setattr("threads.dialects.reading.MOST_BLOCKS", 2)
+    answer = data_of(imported(api, {"id": "c1", "messages": [*TALK, TALK[1], {"role": "nobody"}]}))
+    [item] = answer["items"]
+    assert item["outcome"] == "failed" and Thread.objects.count() == 0
+    assert [error["path"] for error in item["errors"]] == ["messages"] and "more than 2 pieces" in str(item["errors"])

@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from markdown_it import MarkdownIt
@@ -857,3 +858,97 @@ def test_reading_and_writing_need_no_web_framework() -> None:
     program = "import sys, threads.dialects; sys.exit('django' in sys.modules)"
     root = Path(__file__).resolve().parents[2]
     assert subprocess.run([sys.executable, "-c", program], cwd=root, check=False).returncode == 0
+
+
+# What reading costs
+
+
+def use_in(format: str, use_id: str) -> JsonObject:
+    """An assistant message with one tool use and, where the format can, a text."""
+    text, arguments = {"type": "text", "text": "t"}, "{}"
+    match format:
+        case "openai":
+            calls = [{"id": use_id, "function": {"name": "look", "arguments": arguments}}]
+            return {"role": "assistant", "content": "t", "tool_calls": calls}
+        case "anthropic":
+            return {
+                "role": "assistant",
+                "content": [text, {"type": "tool_use", "id": use_id, "name": "look", "input": {}}],
+            }
+        case "data_harness":
+            return {
+                "role": "assistant",
+                "content": [{"text": "t"}, {"tool_use_id": use_id, "tool_name": "look", "tool_input": {}}],
+            }
+        case "roboto":
+            use = {"content_type": "tool_use", "tool_use_id": use_id, "tool_name": "look", "input": {}}
+            return {"role": "assistant", "content": [{"content_type": "text", "text": "t"}, use]}
+    part = {"type": "tool_call", "id": use_id, "name": "look", "arguments": {}}
+    return {"role": "assistant", "parts": [{"type": "text", "content": "t"}, part]}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_pieces_of_content_are_counted_while_they_are_read(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told is the limit, not the fault behind it: that is not read any more."""
+    monkeypatch.setattr("threads.dialects.reading.MOST_BLOCKS", 20)
+    messages = [use_in(format, f"u{number}") for number in range(10)]
+    assert sum(len(message.blocks) for message in read(format, *messages).messages) == 20
+    found = refused(format, {"id": "c", "messages": [*messages, use_in(format, "u10"), {"role": "nobody"}]})
+    assert (found.path, found.reason) == ("messages", "has more than 20 pieces of content, the most for an import")
+
+
+def test_the_calls_of_one_message_and_the_results_of_many_are_counted_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("threads.dialects.reading.MOST_BLOCKS", 20)
+    calls = [call("{}", f"c{number}") for number in range(21)]
+    results = [{"role": "tool", "tool_call_id": "c0", "content": "x"} for _ in range(20)]
+    for messages in ([calling(*calls, {"id": ""})], [calling(calls[0]), *results, {"role": "nobody"}]):
+        found = refused("openai", {"id": "c", "messages": messages})
+        assert found.path == "messages" and found.reason.startswith("has more than 20 pieces")
+
+
+def steps_of(format: str, messages: list[JsonObject]) -> int:
+    """How many lines of Python reading these messages takes: work that no other process slows down."""
+    steps = 0
+
+    def count(frame: FrameType, event: str, _: object) -> object:
+        nonlocal steps
+        steps += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        parse(format, {"id": "c", "messages": messages})
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+@pytest.mark.parametrize("called", ["look", "other"])
+@pytest.mark.parametrize("format", ["openai", "otel"])
+def test_results_without_an_id_do_not_look_through_all_open_calls(format: str, called: str) -> None:
+    def messages(count: int) -> list[JsonObject]:
+        if format == "openai":
+            result = {"role": "function", "name": called, "content": "x"}
+        else:
+            result = {"role": "tool", "parts": [{"type": "tool_call_response", "name": called, "response": "x"}]}
+        return [*(use_in(format, f"u{number}") for number in range(count)), *[result] * count]
+
+    assert steps_of(format, messages(400)) < 5 * steps_of(format, messages(100))
+
+
+@pytest.mark.parametrize(("format", "order"), [("openai", [3, 1]), ("otel", [1, 3])])
+def test_results_without_an_id_belong_to_the_calls_of_their_name(format: str, order: list[int]) -> None:
+    """In OpenAI's old format to the latest open one, in the conventions' to the first; a repeated id counts once."""
+
+    def named(use: JsonObject, name: str) -> JsonObject:
+        return json.loads(json.dumps(use).replace('"look"', f'"{name}"'))  # type: ignore[no-any-return]
+
+    uses = [use_in(format, "u1"), named(use_in(format, "u2"), "other"), use_in(format, "u3"), use_in(format, "u3")]
+    if format == "openai":
+        result = {"role": "function", "name": "look", "content": "x"}
+    else:
+        result = {"role": "tool", "parts": [{"type": "tool_call_response", "name": "look", "response": "x"}]}
+    blocks = [block for message in read(format, *uses, result, result, result).messages for block in message.blocks]
+    answered = [block["tool_use_id"] for block in blocks if block["content_type"] == "tool_result"]
+    assert answered[:2] == [f"u{number}" for number in order] and not answered[2].startswith("u")

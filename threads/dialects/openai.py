@@ -89,15 +89,7 @@ def _read_result(draft: Draft, index: int, message: JsonObject, role: str) -> No
     payload, raw = draft.payload(message.get("content"), f"{path}.content")
     block = content.tool_result(name, use_id, "success", payload, raw=raw)
     draft.result(block, path)
-    _append_result(draft, index, block, message)
-
-
-def _append_result(draft: Draft, index: int, block: BlockDict, message: JsonObject) -> None:
-    created = message_time(message, index)
-    if draft.messages and draft.messages[-1].role == "roboto":
-        draft.messages[-1].blocks.append(block)
-    else:
-        draft.add(index, "roboto", [block], created)
+    draft.add_results(index, [block], message_time(message, index))
 
 
 def _texts(draft: Draft, value: object, path: str) -> list[BlockDict]:
@@ -166,8 +158,7 @@ def _legacy_id(draft: Draft, index: int, message: JsonObject) -> str:
     path = f"messages.{index}"
     name = token(message.get("name"), f"{path}.name")
     draft.warn(path, "is a tool result in the old format; its id is generated")
-    waiting = (use_id for use_id in reversed(draft.open_uses) if draft.names[use_id] == name)
-    return next(waiting, _made_up(index))
+    return draft.latest_open(name) or _made_up(index)
 
 
 def _made_up(index: int) -> str:

@@ -45,10 +45,8 @@ def read(draft: Draft, index: int, message: JsonObject) -> None:
         draft.system_message(index, "\n".join(block["text"] for block in blocks))
     elif role == "assistant":
         draft.add(index, "assistant", blocks, created)
-    elif role == "tool" and blocks and draft.messages and draft.messages[-1].role == "roboto":
-        draft.messages[-1].blocks.extend(blocks)
     elif role == "tool":
-        draft.add(index, "roboto", blocks, created)
+        draft.add_results(index, blocks, created)
     else:
         draft.split(index, placed, created)
 
@@ -117,8 +115,8 @@ def _answered(draft: Draft, part: JsonObject, path: str) -> str:
     if part.get("id") is not None:
         return token(part["id"], f"{path}.id")
     draft.warn(path, "is a tool response without id; taken for that of the first open tool call")
-    name = part.get("name")
-    return next((use_id for use_id in draft.open_uses if name in (None, draft.names[use_id])), "tool_call_unknown")
+    name = None if part.get("name") is None else token(part["name"], f"{path}.name")
+    return draft.first_open(name) or "tool_call_unknown"
 
 
 def _payload(

@@ -4,6 +4,7 @@ A dialect reads one message at a time into the draft. What cannot be read raises
 be read only in part adds a warning with its path, so that nothing is dropped silently.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -46,14 +47,17 @@ EXPORT_KEYS = frozenset({"format", "losses"})
 PartReader = Callable[[JsonObject, str], BlockDict | None]
 
 
-def _limit(count: int, most: int, things: str) -> None:
-    if count > most:
-        raise DialectError("messages", f"has {count:,} {things}; a thread can be imported with at most {most:,}")
+def _limit(count: int) -> None:
+    if count > MOST_BLOCKS:
+        raise DialectError("messages", f"has more than {MOST_BLOCKS:,} pieces of content, the most for an import")
 
 
 @dataclass(slots=True)
 class Draft:
-    """A conversation while it is being read. `names` has the tool name of every use so far, by id."""
+    """A conversation while it is being read. `names` has the tool name of every use so far, by id.
+
+    Pieces of content are counted as they come; one above `MOST_BLOCKS` raises `DialectError`.
+    """
 
     frame: JsonObject
     messages: list[ParsedMessage] = field(default_factory=list)
@@ -61,6 +65,11 @@ class Draft:
     system: str | None = None
     names: dict[str, str] = field(default_factory=dict)
     open_uses: dict[str, str] = field(default_factory=dict)
+    """The path of every use without a result so far, by id."""
+    _opened: dict[str, deque[tuple[str, str]]] = field(default_factory=dict)
+    """By tool name, and under "" for all, id and path of each use in order; those that are closed leave when met."""
+    _uses: int = 0
+    _pieces: int = 0
     later_system: list[JsonObject] = field(default_factory=list)
     dropped_parts: list[JsonObject] = field(default_factory=list)
 
@@ -80,7 +89,9 @@ class Draft:
         messages = sequence(self.frame.get("messages"), "messages")
         if not messages:
             raise DialectError("messages", "is empty")
-        _limit(len(messages), MOST_MESSAGES, "messages")
+        if len(messages) > MOST_MESSAGES:
+            most = f"a thread can be imported with at most {MOST_MESSAGES:,}"
+            raise DialectError("messages", f"has {len(messages):,} messages; {most}")
         for index, message in enumerate(messages):
             yield index, record(message, f"messages.{index}")
 
@@ -88,7 +99,6 @@ class Draft:
         """The finished conversation; adds warnings about uses without a result."""
         origin_id, metadata = _origin_id(self.frame.get("id")), self._metadata()
         self._close_uses()
-        _limit(sum(len(message.blocks) for message in self.messages), MOST_BLOCKS, "pieces of content")
         return Conversation(
             origin_id=origin_id,
             system=self.system,
@@ -134,7 +144,16 @@ class Draft:
             self._close_uses()
         if not blocks:
             self.warn(f"messages.{index}", "has no content")
+        self._count(blocks)
         self.messages.append(ParsedMessage(role, blocks, created))
+
+    def add_results(self, index: int, blocks: list[BlockDict], created: datetime | None) -> None:
+        """Append results to the message of results before, or as a message if there is none."""
+        if blocks and self.messages and self.messages[-1].role == "roboto":
+            self._count(blocks)
+            self.messages[-1].blocks.extend(blocks)
+        else:
+            self.add(index, "roboto", blocks, created)
 
     def split(self, index: int, placed: Sequence[tuple[str, BlockDict]], created: datetime | None) -> None:
         """Append a user message; its results become a separate message before its texts (B173)."""
@@ -158,11 +177,16 @@ class Draft:
 
     def use(self, block: BlockDict, path: str) -> BlockDict:
         """Register a tool use."""
+        # Counted here too: the uses of a single message, which is added as a whole, may be too many.
+        self._uses += 1
+        _limit(self._uses)
         use_id = block["tool_use_id"]
         if use_id in self.names:
             self.warn(path, f"repeats the tool use id {quoted(use_id)}")
         self.names[use_id] = block["tool_name"]
         self.open_uses[use_id] = path
+        for name in ("", block["tool_name"]):
+            self._opened.setdefault(name, deque()).append((use_id, path))
         return block
 
     def result(self, block: BlockDict, path: str) -> BlockDict:
@@ -170,6 +194,20 @@ class Draft:
         if self.open_uses.pop(block["tool_use_id"], None) is None:
             self.warn(path, f"has no open tool use {quoted(block['tool_use_id'])}")
         return block
+
+    def first_open(self, name: str | None) -> str | None:
+        """The id of the first use without a result, of that tool if it has a name."""
+        opened = self._opened.get(name or "", deque())
+        while opened and not self._is_open(*opened[0]):
+            opened.popleft()
+        return opened[0][0] if opened else None
+
+    def latest_open(self, name: str) -> str | None:
+        """The id of the latest use of that tool without a result."""
+        opened = self._opened.get(name, deque())
+        while opened and not self._is_open(*opened[-1]):
+            opened.pop()
+        return opened[-1][0] if opened else None
 
     def name_of(self, use_id: str) -> str:
         """The tool name for a result."""
@@ -226,10 +264,18 @@ class Draft:
         self.unkept(part, path, frozenset({"type", "text"}))
         return string(part.get("text"), f"{path}.text")
 
+    def _is_open(self, use_id: str, path: str) -> bool:
+        return self.open_uses.get(use_id) == path  # another path is that of a later use with the same id
+
+    def _count(self, blocks: Sequence[BlockDict]) -> None:
+        self._pieces += len(blocks)
+        _limit(self._pieces)
+
     def _close_uses(self) -> None:
         for use_id, path in self.open_uses.items():
             self.warn(path, f"has no result for tool use {quoted(use_id)} before the next user turn")
         self.open_uses.clear()
+        self._opened.clear()
 
     def _metadata(self) -> JsonObject:
         given = self.frame.get("metadata")
