@@ -127,6 +127,21 @@ def admin_actor(request: HttpRequest) -> Actor:
     return actor
 
 
+def actor_again(actor: Actor) -> Actor:
+    """The actor as they are now; raises `NotSignedIn` if the account was disabled or deleted."""
+    user = User.objects.filter(pk=actor.user_id, is_active=True).first()
+    if user is None:
+        raise NotSignedIn("This account is disabled.")
+    return actor_of_user(user)
+
+
+def token_actor_again(request: Request) -> Actor:
+    """The current actor of an API request that has been open for a while; raises `NotSignedIn` if the token was revoked
+    or has expired, or the account was disabled.
+    """
+    return _found(_bearer(request.META.get("HTTP_AUTHORIZATION", "")), ahead=())[0]
+
+
 def page_actor_again(request: HttpRequest) -> Actor:
     """The current actor of a page request that has been open for a while.
 

@@ -1,8 +1,11 @@
 """The desk's routes: actions, undo, bulks, leases, views, labels. All are for admins only."""
 
+from functools import partial
+
 from django.http import HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 
+from accounts.authentication import token_actor_again
 from accounts.rights import require_admin
 from core import bodies, ids, paging
 from core.actor import Actor
@@ -192,7 +195,8 @@ class Export(DeskEndpoint):
         summary="Download all reports, or those that match `q`, as a file",
     )
     def get(self, request: Request) -> HttpResponseBase:
-        return exporting.download(self.actor, {name: self.query(name) for name in exporting.PARAMETERS})
+        given = {name: self.query(name) for name in exporting.PARAMETERS}
+        return exporting.download(self.actor, given, partial(token_actor_again, request))
 
 
 class Labels(DeskEndpoint):

@@ -4,7 +4,8 @@ import csv
 import io
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, repeat
 from typing import Any, Literal, get_args
 
@@ -12,11 +13,12 @@ from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 
+from accounts.authentication import actor_again
 from accounts.rights import require_admin
 from core import bodies, ids
 from core.actor import Actor
 from core.db import give_connection_back
-from core.errors import InvalidRequest
+from core.errors import DomainError, InvalidRequest
 from feedback import digesting, projecting, quoting
 from feedback.label_text import written_labels
 from feedback.models import Comment, Reply, UserFeedback
@@ -53,30 +55,40 @@ def format_of(value: str | None) -> Format:
     raise InvalidRequest(f"format: must be one of {', '.join(FORMATS)}")
 
 
-def export(actor: Actor, query: str, form: Format, *, bom: bool = False, conversation: bool = False) -> Iterator[bytes]:
+def export(
+    actor: Actor,
+    query: str,
+    form: Format,
+    *,
+    bom: bool = False,
+    conversation: bool = False,
+    again: Callable[[], Actor] | None = None,
+) -> Iterator[bytes]:
     """The reports that match a query as an iterator of bytes, read from the database chunk by chunk.
 
-    Right and query are checked first: raises `Unauthorized` and `InvalidRequest`. No report appears twice, and none
-    that matches all the time is missing; a report that changes meanwhile is exported as it is when it is read, at the
-    place it had at the start. `bom` begins a CSV with a byte order mark, which some spreadsheets need. With
-    `conversation`, each report includes request and answer.
+    Right and query are checked first: raises `Unauthorized` and `InvalidRequest`. The right is checked again before
+    each further chunk, for the actor that `again` finds, by default the same user; once it is gone, the file ends. No
+    report appears twice, and none that matches all the time is missing; a report that changes meanwhile is exported as
+    it is when it is read, at the place it had at the start. `bom` begins a CSV with a byte order mark, which some
+    spreadsheets need. With `conversation`, each report includes request and answer.
     """
     asked = parse(query)
     require_admin(actor)
     if asked.is_digested:
         digesting.finish()
-    stretches = _stretches(matching(actor, asked), asked.order, conversation=conversation)
+    may_still = partial(_may_still, again or partial(actor_again, actor))
+    stretches = _stretches(matching(actor, asked), asked.order, may_still, conversation=conversation)
     model = QuotedOut if conversation else ExportedOut
     return _csv(stretches, model, bom) if form == "csv" else _jsonl(stretches)
 
 
-def download(actor: Actor, given: Mapping[str, str | None]) -> StreamingHttpResponse:
+def download(actor: Actor, given: Mapping[str, str | None], again: Callable[[], Actor]) -> StreamingHttpResponse:
     """`export` as an HTTP download, for page and API; `given` holds their text parameters, by the names in
-    `PARAMETERS`.
+    `PARAMETERS`, and `again` finds the current actor.
     """
     chosen = format_of(given["format"])
     flags = {name: bodies.flag(name, given[name]) for name in ("bom", "conversation")}
-    pieces = export(actor, given["q"] or "", chosen, **flags)
+    pieces = export(actor, given["q"] or "", chosen, again=again, **flags)
     response = StreamingHttpResponse(pieces, content_type=CONTENT_TYPES[chosen])
     name = f"feedback-{'with-answers-' if flags['conversation'] else ''}{timezone.now():%Y-%m-%d}.{chosen}"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -133,7 +145,18 @@ def _quoted(pks: Sequence[int], records: Sequence[ExportedOut]) -> list[Exported
     ]
 
 
-def _stretches(rows: QuerySet[UserFeedback], order: Order, *, conversation: bool) -> Iterator[list[ExportedOut]]:
+def _may_still(again: Callable[[], Actor]) -> bool:
+    try:
+        require_admin(again())
+    except DomainError:
+        give_connection_back()
+        return False
+    return True
+
+
+def _stretches(
+    rows: QuerySet[UserFeedback], order: Order, may_still: Callable[[], bool], *, conversation: bool
+) -> Iterator[list[ExportedOut]]:
     """Read reports in chunks, with a few queries per chunk: their row ids, then the rows with triage data.
 
     An open cursor would hold a connection for as long as the client downloads. So each chunk is a new query, and the
@@ -150,6 +173,10 @@ def _stretches(rows: QuerySet[UserFeedback], order: Order, *, conversation: bool
         give_connection_back()
         if records:
             yield records
+        # The client decides how long this takes. The file ends as if complete: a broken-off response would be an error
+        # in the log, and whoever lost the right has no use for the rest.
+        if not may_still():
+            return
 
 
 def _chunks(rows: QuerySet[UserFeedback], order: Order, sizes: Iterator[int]) -> Iterator[list[int]]:

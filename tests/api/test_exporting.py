@@ -12,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.models import ApiToken, User
 from feedback import digesting, exporting, quoting, taxonomy
 from feedback.models import Triage, UserFeedback
 from tests import make
@@ -232,6 +233,41 @@ def test_the_first_bytes_come_before_the_last_report_is_read(who, thread, api, m
     assert api("alice").request("DELETE", f"threads/{thread.thread_id}/messages/1/feedback").status_code == 200
     rest = b"".join(pieces)
     assert rest.count(b"\n") == 1 and oldest.encode() not in begun + rest
+
+
+@pytest.mark.parametrize(
+    ("door", "loss"),
+    [
+        ("api", "staff"),
+        ("api", "disabled"),
+        ("api", "token"),
+        ("page", "staff"),
+        ("page", "disabled"),
+        ("page", "session"),
+    ],
+)
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_a_download_ends_when_the_right_is_gone(who, thread, api, browser_of, monkeypatch, door, loss, form):
+    monkeypatch.setattr(exporting, "FIRST", 2)
+    monkeypatch.setattr(exporting, "CHUNK", 2)
+    many(who, thread, 10)
+    client = browser_of("admin")
+    asked = {"api": lambda: api("admin").get(f"{EXPORT}?format={form}")}
+    asked["page"] = lambda: client.get(f"/feedback/export/?format={form}")
+    assert b"".join(asked[door]().streaming_content).count(b"Number") == 10
+    pieces = iter(asked[door]().streaming_content)
+    begun = next(pieces)
+    user = User.objects.filter(pk=who.admin.user.pk)
+    match loss:
+        case "staff":
+            user.update(is_staff=False)
+        case "disabled":
+            user.update(is_active=False)
+        case "token":
+            ApiToken.objects.filter(user__in=user).update(revoked_at=timezone.now())
+        case "session":
+            client.post("/signout/")
+    assert begun.count(b"Number") == 2 and b"".join(pieces).count(b"Number") == 0
 
 
 @pytest.mark.parametrize("name", ["oldest", "due"])
