@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,8 @@ _BESIDE = {
 _COLUMNS = (*projecting.FULL_COLUMNS, *_BESIDE.values())
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters by which spreadsheets recognize a formula; the last four are full-width forms."""
+_INNER_FORMULA = re.compile('([;\\t\\r\\n])(?="*[=+\\-@\uff1d\uff0b\uff0d\uff20])')
+"""A formula after something at which some spreadsheets split a cell; quotes between them would be taken away."""
 BOM = b"\xef\xbb\xbf"
 
 
@@ -97,7 +100,12 @@ def download(actor: Actor, given: Mapping[str, str | None], again: Callable[[], 
 
 
 def neutral(cell: str) -> str:
-    """Prevent spreadsheets from reading a cell as a formula: such cells get an apostrophe in front."""
+    """Prevent spreadsheets from reading a cell, or a part of it, as a formula: such get an apostrophe in front.
+
+    Where the comma is in numbers, as in German, spreadsheets split a file at semicolons, or at tabs. To them a quote
+    that does not begin a cell is a letter, so quoting a cell does not keep it together, not even at its line breaks.
+    """
+    cell = _INNER_FORMULA.sub(r"\1'", cell)
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
