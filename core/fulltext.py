@@ -67,9 +67,12 @@ def _unfolds() -> dict[str, str]:
         letter = _folds().get(code, chr(code))
         if letter and (folded := letter.lower()) != chr(code):
             found[folded] = found.get(folded, folded) + chr(code)
+    found[_FINAL] = found[_SIGMA] = found[_SIGMA] + _FINAL
     return found
 
 
+_SIGMA, _FINAL = "\u03c3", "\u03c2"
+"""The one letter whose lower case depends on its place: the second is written where a word ends."""
 _LAST_CASED = 0x1E944
 """Behind it no letter has two cases."""
 _LAST_ACCENTED = 0x2000
@@ -122,8 +125,13 @@ def clean(value: str) -> str:
 @lru_cache(maxsize=64)
 def pattern(phrase: str) -> re.Pattern[str]:
     """A pattern that finds a phrase where an index of texts as they are does."""
-    words = [re.escape(word) for word in split(phrase)]
+    # For IGNORECASE a dotless i is an i, for the index it is not.
+    words = [re.sub("[i\u0131]", _only_itself, re.escape(word)) for word in split(phrase)]
     return re.compile(_pattern(words, r"[^\W_]", goes_on=phrase.endswith("*")), re.IGNORECASE)
+
+
+def _only_itself(letter: re.Match[str]) -> str:
+    return "(?-i:[iI])" if letter[0] == "i" else f"(?-i:{letter[0]})"
 
 
 @lru_cache(maxsize=64)
@@ -222,12 +230,22 @@ class Index:
         """A phrase as a PostgreSQL tsquery. Each column separately, so that no phrase spans two columns."""
         words, end = split(phrase), "*" if phrase.endswith("*") else ""
         if len(words) == 1 and not columns:
-            return f"'{words[0]}'" + (f":{end}" if end else "")
+            return _either(words[0], f":{end}" if end else "")
         phrases = []
         for column in columns or self.weights:
-            weighted = [f"'{word}':{self.weights[column]}" for word in words]
-            phrases.append(" <-> ".join(weighted) + end)
+            *whole, last = words
+            weight = f":{self.weights[column]}"
+            phrases.append(" <-> ".join([*(_either(word, weight) for word in whole), _either(last, weight + end)]))
         return " | ".join(f"({phrase})" for phrase in phrases)
+
+
+def _either(word: str, suffix: str) -> str:
+    """A word in a tsquery. SQLite's index does not tell a final sigma from another, and as the beginning of a word, a
+    word in capitals does not end in one, whatever its lower case is.
+    """
+    spelled = [word, word[:-1] + (_FINAL if word[-1] == _SIGMA else _SIGMA)] if word[-1] in (_SIGMA, _FINAL) else [word]
+    found = " | ".join(f"'{each}'{suffix}" for each in spelled)
+    return found if len(spelled) == 1 else f"({found})"
 
 
 _QUERY = "to_tsquery('pg_catalog.simple', %s)"

@@ -360,6 +360,32 @@ def test_a_phrase_is_found_wherever_in_a_long_text_it_is(texts, monkeypatch, lan
     assert texts.found(f'"{unsaid}"') == set()
 
 
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize(
+    ("q", "names"),
+    [
+        ("\u03a3\u038a\u03a3*", {"sisyphus", "sis"}),
+        ("\u03c3\u03b9\u03c3*", {"sisyphus", "sis"}),
+        ("\u03a3\u038a\u03a3", {"sis"}),
+        ('notes:"\u03c3\u03b9\u03c3 \u03b1*"', {"sis"}),
+        ('"\u03a3\u0399\u03a3\u03a5\u03a6\u039f\u03a3 \u03a3\u0399\u03a3*"', {"sisyphus"}),
+        ("\u0131nce", {"dotless"}),
+        ("ince", {"dotted"}),
+        ("\u0131n*", {"dotless"}),
+        ("INCE", {"dotted"}),
+    ],
+)
+def test_a_final_sigma_and_a_dotless_i_are_the_same_to_both_databases(texts, monkeypatch, q, names, many):
+    if many:
+        monkeypatch.setattr(fulltext, "MANY", 1)
+        monkeypatch.setattr(fulltext, "FEW", 0)
+    texts.rate("sisyphus", "A walrus.", "\u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c2 \u03c3\u03b9\u03c3\u03b1")
+    texts.rate("sis", "A walrus.", "\u03a3\u038a\u03a3 \u03b1\u03b2")
+    texts.rate("dotless", "A walrus.", "\u0131nce")
+    texts.rate("dotted", "A walrus.", "Ince")
+    assert texts.found(q) == names
+
+
 def test_long_notes_that_change_are_found_by_their_new_words_only(texts):
     """The answer is found as before."""
     report = texts.rate("one", ENGLISH, THAI)

@@ -40,6 +40,19 @@ def test_a_phrase_is_found_in_what_was_written_where_the_index_finds_it(text, ph
     assert bool(fulltext.pattern_in_written(phrase).search(text)) == says(text, phrase)
 
 
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "\u03a3\u038a\u03a3*",
+        "\u03c3\u03b9\u03c3*",
+        "\u03a3\u0399\u03a3\u03a5\u03a6\u039f\u03a3",
+        "\u03c3\u03b9\u03c3\u03c5\u03c6\u03bf\u03c3",
+    ],
+)
+def test_a_final_sigma_is_a_sigma_in_what_was_written_too(phrase):
+    assert fulltext.pattern_in_written(phrase).search("\u03bf \u03a3\u03af\u03c3\u03c5\u03c6\u03bf\u03c2")
+
+
 @pytest.mark.parametrize("between", ["\u0301", " ", "_", "-a", "戻", "戻 ", "a "])
 @pytest.mark.parametrize("phrase", ["zanzibar parade", "za戻", "戻戻戻", "a b c*"])
 def test_no_text_takes_long_to_search(phrase, between):
