@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from functools import wraps
+from secrets import token_urlsafe
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -25,6 +27,8 @@ from core.ids import ORG
 from core.prepared import PreparedRow
 
 ORG_SESSION_KEY = "org"
+_KNOWN, _KNOWN_SECONDS = "known", 365 * 24 * 60 * 60
+"""Cookie of a browser that has signed in, for whom and with an id of its own, and how long it lasts."""
 View = Callable[..., HttpResponseBase]
 
 
@@ -64,18 +68,37 @@ def signin(request: HttpRequest) -> HttpResponse:
     caller = request.META.get("REMOTE_ADDR", "")
     if "\x00" in email:  # PostgreSQL rejects it in queries; nobody has such an address, so it is not counted
         return _refused(request, target, email, "Wrong email or password.", "", 400)
+    browser = _known(request, email)
     try:
-        with throttle.counted(email, caller) as left:
+        with throttle.counted(email, caller, browser) as left:
             user = authenticate(request, username=email, password=request.POST.get("password", ""))
     except TooManyTries as problem:
         return _refused(request, target, email, "Sign-in is paused.", problem.message, 429)
     if user is None:
         hint = f"{left} more {'attempt' if left == 1 else 'attempts'} before a pause of one minute."
         return _refused(request, target, email, "Wrong email or password.", hint, 400)
-    throttle.succeeded(email, caller)
+    throttle.succeeded(email, caller, browser)
     login(request, user)
     SessionStore.clear_expired()  # here, because nothing else adds them
-    return redirect(target)
+    response = redirect(target)
+    response.set_signed_cookie(
+        _KNOWN,
+        f"{throttle.name_of(email)} {browser or token_urlsafe(16)}",
+        salt=_KNOWN,
+        max_age=_KNOWN_SECONDS,
+        path=request.path,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def _known(request: HttpRequest, email: str) -> str:
+    """The id of a browser that has signed in with this email before; empty for any other."""
+    said = request.get_signed_cookie(_KNOWN, "", salt=_KNOWN, max_age=_KNOWN_SECONDS) or ""
+    name, _, browser = said.partition(" ")
+    return browser if name == throttle.name_of(email) else ""
 
 
 def _refused(request: HttpRequest, target: str, email: str, problem: str, hint: str, status: int) -> HttpResponse:

@@ -232,3 +232,37 @@ def test_tries_that_cost_nothing_are_not_kept(sign_in, settings):
         with suppress(Unavailable), throttle.counted(f"nobody-{number}@acme.test", "203.0.113.2"):
             raise Unavailable("too many wait")
     assert sign_in(PASSWORD).status_code == 429
+
+
+def test_who_guesses_from_everywhere_does_not_keep_the_owner_out(sign_in):
+    """The browser in which somebody has signed in before is counted apart from all others."""
+    mine = Client(REMOTE_ADDR="203.0.113.7")
+    asked = {"email": "alice@acme.test", "password": PASSWORD}
+    assert mine.post("/signin/", asked).status_code == 302
+    mine.post("/signout/")
+    for number in range(throttle.TRIES_PER_ADDRESS):
+        assert sign_in(caller=f"198.51.100.{number // 5}").status_code == 400
+    for _ in range(throttle.TRIES):
+        sign_in(caller="203.0.113.7")
+    assert sign_in(PASSWORD, caller="192.0.2.1").status_code == 429
+    assert mine.post("/signin/", asked).status_code == 302
+
+
+def test_a_known_browser_is_slowed_down_too_and_known_for_one_address_only(sign_in):
+    mine = Client()
+    assert mine.post("/signin/", {"email": "alice@acme.test", "password": PASSWORD}).status_code == 302
+    mine.post("/signout/")
+    tries = [mine.post("/signin/", {"email": "alice@acme.test", "password": WRONG}).status_code for _ in range(6)]
+    assert tries == [400] * 5 + [429]
+    assert sign_in(PASSWORD).status_code == 302, "who is not known has counters of their own"
+    for number in range(throttle.TRIES_PER_ADDRESS):
+        sign_in(email="bob@acme.test", caller=f"198.51.100.{number // 5}")
+    assert mine.post("/signin/", {"email": "bob@acme.test", "password": PASSWORD}).status_code == 429
+
+
+def test_a_made_up_cookie_makes_no_browser_known(sign_in):
+    for number in range(throttle.TRIES_PER_ADDRESS):
+        sign_in(caller=f"198.51.100.{number // 5}")
+    forger = Client()
+    forger.cookies["known"] = f"{throttle.name_of('alice@acme.test')} x:1sOmEt:forged"
+    assert forger.post("/signin/", {"email": "alice@acme.test", "password": PASSWORD}).status_code == 429
