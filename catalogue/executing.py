@@ -18,6 +18,7 @@ from catalogue.results import ToolResult
 from catalogue.retrying import RetryPolicy, wait_ms
 from catalogue.spec import ToolContext, ToolSpec
 from catalogue.subschemas import linked
+from core.db import give_connection_back
 from core.errors import DomainError
 from core.slots import Slots
 
@@ -151,6 +152,8 @@ def _attempts(
         )
         if not (error and policy and target.is_idempotent and policy.repeats(error, len(attempts))):
             return result, attempts
+        # A tool that runs on this thread has taken a connection, and a few such calls would hold all while they sleep.
+        give_connection_back()
         time.sleep(wait_ms(error, len(attempts)) / 1000)
 
 

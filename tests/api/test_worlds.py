@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from jsonschema import Draft202012Validator
 
-from catalogue import validating
+from catalogue import executing, validating
 from catalogue.models import Call, World
 from catalogue.results import CODES
 from catalogue.subschemas import linked
@@ -772,6 +772,21 @@ def test_a_retry_in_a_world_is_a_step(api, who):
     assert [attempt["code"] for attempt in made["attempts"]] == ["TIMEOUT"] * 2
     assert played.get()["step_count"] == 2
     assert Call.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_call_in_a_world_holds_no_connection_while_it_waits_to_try_again(api, monkeypatch):
+    """Others need it: a few such calls would hold all that there are."""
+    played = Played(
+        api("alice"),
+        {"mode": "schema_only", "tools": ["demo__echo"], "failure_profile": {"rate": 1, "codes": ["timeout"]}},
+    )
+    held: list[bool] = []
+    monkeypatch.setattr(executing.time, "sleep", lambda _: held.append(connection.connection is not None))
+    body = {"arguments": {"message": "hi"}, "world_id": played.record["world_id"], "retry_policy": {"tool_error": 2}}
+    made = data_of(api("alice").post("/v1/catalogue/tools/demo__echo/call", body))
+    assert len(made["attempts"]) == 3 and held == [False, False]
+    assert played.get()["step_count"] == 3
 
 
 # Lists
