@@ -7,15 +7,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from django.db import DatabaseError
 
 from catalogue import naming, results, validating
 from catalogue.results import ToolResult
-from catalogue.retrying import RetryPolicy, wait_ms
+from catalogue.retrying import MAX_WAITS_MS, RetryPolicy, wait_ms
 from catalogue.spec import ToolContext, ToolSpec
 from catalogue.subschemas import linked
 from core.db import give_connection_back
@@ -25,7 +27,7 @@ from core.slots import Slots
 logger = logging.getLogger("heddle.calls")
 TIMEOUT_MS: Final = 30_000
 _running = Slots(200, each=50)
-"""Limits the tools running in one process, including abandoned ones."""
+"""Limits the tools running in one process, including abandoned ones, and the calls that wait to be tried again."""
 Run = Callable[[Mapping[str, Any], ToolContext], Any]
 
 
@@ -137,27 +139,65 @@ def _told(result: ToolResult, target: Target, limits: Limits) -> dict[str, Any] 
 def _attempts(
     target: Target, arguments: Mapping[str, Any], context: ToolContext, limits: Limits
 ) -> tuple[ToolResult, list[dict[str, Any]]]:
-    """The result of the last attempt, and all attempts; only idempotent tools are retried (C79)."""
+    """The result of the last attempt, and all attempts; only idempotent tools are retried (C79).
+
+    A call that would wait longer than `MAX_WAITS_MS` in all, or finds no slot to wait in, ends with its last failure.
+    """
     attempts: list[dict[str, Any]] = []
-    while True:
-        result = _attempt(target, arguments, context, limits)
-        error, policy = result.error, limits.retry_policy
-        attempts.append(
-            {
-                "attempt": len(attempts) + 1,
-                "success": result.success,
-                "code": error.code if error else None,
-                "execution_time_ms": result.execution_time_ms,
-            }
-        )
-        if not (error and policy and target.is_idempotent and policy.repeats(error, len(attempts))):
-            return result, attempts
-        # A tool that runs on this thread has taken a connection, and a few such calls would hold all while they sleep.
-        give_connection_back()
-        time.sleep(wait_ms(error, len(attempts)) / 1000)
+    waited = 0.0
+    with closing(_Place(context.user_id)) as place:
+        while True:
+            result = _attempt(target, arguments, context, limits, place)
+            error, policy = result.error, limits.retry_policy
+            attempts.append(
+                {
+                    "attempt": len(attempts) + 1,
+                    "success": result.success,
+                    "code": error.code if error else None,
+                    "execution_time_ms": result.execution_time_ms,
+                }
+            )
+            if not (error and policy and target.is_idempotent and policy.repeats(error, len(attempts))):
+                return result, attempts
+            pause = wait_ms(error, len(attempts))
+            waited += pause
+            if waited > MAX_WAITS_MS or not place.take():
+                return result, attempts
+            # A tool that runs on this thread took a connection, and a few such calls would hold all while they sleep.
+            give_connection_back()
+            time.sleep(pause / 1000)
 
 
-def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext, limits: Limits) -> ToolResult:
+class _Place:
+    """The slot of one call, held by the call in its pauses and while its tool runs in time.
+
+    A tool that is abandoned takes the slot with it, and the call needs another one to go on.
+    """
+
+    def __init__(self, user_id: int | None) -> None:
+        self._user_id = user_id
+        self._is_held = False
+        self.slots = _running
+
+    def take(self, patience_seconds: float = 0) -> bool:
+        """Have a slot; False if none is free in time."""
+        self._is_held = self._is_held or self.slots.take(self._user_id, patience_seconds=patience_seconds)
+        return self._is_held
+
+    def pass_on(self) -> None:
+        """Leave the slot to the tool, which returns it when it ends."""
+        self._is_held = False
+
+    def close(self) -> None:
+        """Return the slot, if there is one."""
+        if self._is_held:
+            self._is_held = False
+            self.slots.leave(self._user_id)
+
+
+def _attempt(
+    target: Target, arguments: Mapping[str, Any], context: ToolContext, limits: Limits, place: _Place
+) -> ToolResult:
     """Run the handler once; returns its normalised result with the duration."""
     assert target.run is not None
     started = time.perf_counter()
@@ -166,7 +206,7 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
             result = results.lift(target.run(arguments, context))
         else:
             context = replace(context, timeout_ms=limits.timeout_ms or target.timeout_ms)
-            result = _in_time(target, target.run, arguments, context, limits.patience_seconds)
+            result = _in_time(target, target.run, arguments, context, place, limits.patience_seconds)
     except Exception as problem:  # a tool may raise anything
         if isinstance(problem, DatabaseError | DomainError) and target.timeout_ms is None:
             raise  # Heddle's own database, or a world that rejects the call: not the tool's fault
@@ -177,7 +217,12 @@ def _attempt(target: Target, arguments: Mapping[str, Any], context: ToolContext,
 
 
 def _in_time(
-    target: Target, run: Run, arguments: Mapping[str, Any], context: ToolContext, patience_seconds: float
+    target: Target,
+    run: Run,
+    arguments: Mapping[str, Any],
+    context: ToolContext,
+    place: _Place,
+    patience_seconds: float,
 ) -> ToolResult:
     """Run the tool on a thread and wait for its result within its time limit, once a slot is free.
 
@@ -185,8 +230,8 @@ def _in_time(
     a late result is ignored. The slots keep such tools from using up all threads.
     """
     assert context.timeout_ms is not None
-    slots, timeout_ms = _running, context.timeout_ms
-    if not slots.take(context.user_id, patience_seconds=patience_seconds):
+    slots, timeout_ms = place.slots, context.timeout_ms
+    if not place.take(patience_seconds):
         said = f"Too many calls are running: at most {slots.size} in total and {slots.each} per user."
         return results.fail("RATE_LIMITED", said)
     deadline = time.monotonic() + timeout_ms / 1000
@@ -201,13 +246,16 @@ def _in_time(
     try:
         worker.start()
     except RuntimeError:
-        slots.leave(context.user_id)
         return results.fail("RATE_LIMITED", "No thread could be started.")
     try:
         return results.lift(answer.result(max(0.0, deadline - time.monotonic())))
     except TimeoutError as problem:
         if answer.done() and answer.exception() is problem:
             raise  # raised by the tool itself
+    finally:
+        # The future decides who has the slot from here on: it is cancelled only while the tool has not ended.
+        if answer.cancel():
+            place.pass_on()
     said = f"{target.name} did not answer within {timeout_ms / 1000:g} s"
     return results.fail("TIMEOUT", said, {"timeout_ms": round(timeout_ms)})
 
@@ -220,12 +268,14 @@ def _answer(
     context: ToolContext,
 ) -> None:
     try:
-        answer.set_result(run(arguments, context))
+        tell = partial(answer.set_result, run(arguments, context))
     except Exception as problem:
-        answer.set_exception(problem)
+        tell = partial(answer.set_exception, problem)
     except BaseException as problem:  # sys.exit() in a tool ends the tool, not the worker
-        answer.set_exception(RuntimeError(f"it left with {type(problem).__name__}"))
-    finally:
+        tell = partial(answer.set_exception, RuntimeError(f"it left with {type(problem).__name__}"))
+    try:
+        tell()
+    except InvalidStateError:  # the call has gone on without the tool
         slots.leave(context.user_id)
 
 

@@ -12,6 +12,8 @@ from core.wire import Patch
 
 MAX_WAIT_MS: Final = 2_000
 MAX_TOLD_WAIT_MS: Final = 30_000
+MAX_WAITS_MS: Final = 60_000
+"""Of all pauses of a call together, because each call that waits occupies a thread of the server."""
 _NAMES = re.compile(r"\{(tool_name|error_code|error_verbatim)\}")
 Template = Annotated[str, Field(max_length=2_000)]
 Category = Literal[

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from accounts.models import Membership
-from catalogue import builtin, executing, publishing
+from catalogue import builtin, executing, publishing, results
 from catalogue.models import Call, DataRef, DemoCount, Tool, ToolServer, ToolVersion
 from catalogue.results import CODES
 from catalogue.spec import ToolSpec
@@ -444,6 +444,50 @@ def test_a_tool_may_say_that_it_is_not_to_be_repeated_C84(call, waits):
 def test_a_tool_may_say_how_long_to_wait(call, waits):
     flaky(call, 1, policy={}, details={"retry_after_ms": 1500})
     assert waits == [1.5]
+
+
+def test_all_pauses_of_a_call_have_a_limit_together(call, waits):
+    """A tool that always asks for the longest pause does not occupy the server's thread for minutes."""
+    made = flaky(call, 20, policy={"tool_error": 10}, code="RATE_LIMITED", details={"retry_after_ms": 30_000})
+    assert waits == [30, 30]
+    assert codes(made) == ["RATE_LIMITED"] * 3 and made["failure"]["category"] == "transient"
+    assert made["result"]["error"]["message"] == "failed 3 of 20 times", "the last failure is the answer"
+
+
+@pytest.mark.parametrize("seconds", [None, 30], ids=["on the caller's thread", "on its own"])
+def test_a_call_that_waits_to_be_tried_again_keeps_its_place(call, offer, monkeypatch, seconds):
+    """One person's waiting calls do not occupy all threads of the server."""
+    failures, meanwhile = [1], []
+
+    def flaky_once(*_: Any) -> Any:
+        return results.fail("RATE_LIMITED", "Later.") if failures and failures.pop() else {"a": 1}
+
+    tool = offer(flaky_once, is_idempotent=True, timeout_seconds=seconds)
+    other = "demo__value"
+
+    def sleep(_: float) -> None:
+        meanwhile.extend(call(other, {"kind": "dict"}, who=name)["result"]["success"] for name in ("alice", "bob"))
+
+    monkeypatch.setattr(executing, "_running", Slots(2, each=1))
+    monkeypatch.setattr(executing.time, "sleep", sleep)
+    assert codes(call(tool, retry_policy={})) == ["RATE_LIMITED", None]
+    assert meanwhile == [False, True]
+    assert call(other, {"kind": "dict"})["result"]["success"], "the place is free again"
+
+
+def test_a_call_goes_on_without_a_tool_that_never_returns_only_while_there_are_places(call, offer, waits, monkeypatch):
+    """Each abandoned attempt keeps its place, and nobody waits without one."""
+    never = threading.Event()
+    tool = offer(lambda *_: never.wait(20), is_idempotent=True)
+    slots = Slots(3, each=3)
+    monkeypatch.setattr(executing, "_running", slots)
+    try:
+        made = call(tool, timeout_ms=10, retry_policy={"tool_error": 10})
+        assert codes(made) == ["TIMEOUT"] * 3 and len(waits) == 2
+        assert codes(call(tool, timeout_ms=10, retry_policy={"tool_error": 10})) == ["RATE_LIMITED"]
+    finally:
+        never.set()
+    assert all(slots.take("anybody", patience_seconds=5) for _ in range(3)), "they come back when the tools end"
 
 
 # Data references
