@@ -5,6 +5,7 @@ canonical text instead of pairwise, and the whole validation has a time limit, b
 exponentially.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -129,22 +130,29 @@ def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
     return Checked(arguments, problems(filled, whole), filled)
 
 
-def problems(value: Any, schema: Mapping[str, Any], whole: Mapping[str, Any] | None = None) -> list[Error]:
-    """The errors of a value under a `linked` schema, or under a part of one, whose references lead into the whole."""
+def problems(
+    value: Any, schema: Mapping[str, Any], whole: Mapping[str, Any] | None = None, *, until: float = math.inf
+) -> list[Error]:
+    """The errors of a value under a `linked` schema, or under a part of one, whose references lead into the whole.
+
+    `until` is the time on the monotonic clock when it must be done, if that is before its own limit.
+    """
     try:
-        return [_told(problem) for problem in found(value, dict(schema), whole)]
+        return [_told(problem) for problem in found(value, dict(schema), whole, until=until)]
     except Unusable as unusable:
         return [_error("", "CONSTRAINT_VIOLATION", str(unusable))]
 
 
-def found(value: Any, schema: dict[str, Any] | bool, whole: Mapping[str, Any] | None = None) -> list["ValidationError"]:
+def found(
+    value: Any, schema: dict[str, Any] | bool, whole: Mapping[str, Any] | None = None, *, until: float = math.inf
+) -> list["ValidationError"]:
     """As `problems`, but `jsonschema` objects. Raises `Unusable` if the validation cannot be completed."""
     whole = whole or (schema if isinstance(schema, dict) else {})
     if {"patternProperties", "unevaluatedProperties"} <= _keys(whole):
         raise Unusable(
             "the schema combines patternProperties with unevaluatedProperties, which takes too long to check"
         )
-    _deadline.at = time.monotonic() + CHECK_SECONDS
+    _deadline.at = min(time.monotonic() + CHECK_SECONDS, until)
     try:
         return list(islice(_validator()(schema, _Within(whole)).iter_errors(value), MAX_ERRORS))
     except RecursionError:

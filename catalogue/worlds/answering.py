@@ -51,6 +51,8 @@ class _Call:
 
     def __init__(self, world: World, tool: WorldTool, arguments: JsonObject) -> None:
         self.world, self.tool, self.arguments = world, tool, arguments
+        self.until = making.deadline()
+        """One for all values of the answer: a list has up to a thousand."""
         self.reading: Reading = verbs.reading_of(tool.name, arguments)
         self._fixtures: list[WorldFixture] = []
         if world.mode != World.Mode.SCHEMA_ONLY:
@@ -98,7 +100,7 @@ class _Call:
         if schema is None or says_nothing(schema):
             own = {"id": f"{self.reading.noun or 'id'}_{source.below(16**8):08x}", "status": "ok"}
             return {**own, **known, "id": echo.get("id", own["id"])}
-        return making.made(schema, source, self.hints(echo))
+        return making.made(schema, source, self.hints(echo), until=self.until)
 
     def hints(self, echo: Mapping[str, Any]) -> Hints:
         if self.world.mode == World.Mode.SCHEMA_ONLY:
@@ -166,7 +168,8 @@ class _Remembered:
         whole = linked(schema)
         if whole.get("type") == "array":
             items = self._rows(whole.get("items", {}), whole, held)
-            return Answer(items, "state") if not validating.problems(items, whole) else self.call.generated(self.source)
+            is_valid = not validating.problems(items, whole, until=self.call.until)
+            return Answer(items, "state") if is_valid else self.call.generated(self.source)
         for name, inner in whole.get("properties", {}).items():
             if isinstance(inner, dict) and inner.get("type") == "array":
                 items = self._rows(inner.get("items", {}), whole, held)
@@ -180,7 +183,11 @@ class _Remembered:
         if not isinstance(schema, dict) or says_nothing(schema):
             return held
         hints = [self.call.hints({**data, "id": self._id_in(data)}) for data in held]
-        return [making.made(schema, self.source.child(place), each, whole=whole) for place, each in enumerate(hints)]
+        until = self.call.until
+        return [
+            making.made(schema, self.source.child(place), each, whole=whole, until=until)
+            for place, each in enumerate(hints)
+        ]
 
     def _known(self, given: Any, data: JsonObject) -> Answer | Refusal:
         exact = self.call.exact()

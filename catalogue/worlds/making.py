@@ -19,14 +19,15 @@ from catalogue.record import JsonObject
 from catalogue.subschemas import linked
 from catalogue.worlds import fitting, matching, words
 from catalogue.worlds.drawing import Source
-from catalogue.worlds.merging import TooMuch, Unmakeable, settled
+from catalogue.worlds.merging import TooLate, TooMuch, Unmakeable, settled
 from core.canonical import canonical_json
 
 ATTEMPTS: Final = 24
 MAX_SECONDS: Final = 5.0
-"""Time limit for untrusted schemas. The clock decides whether there is a value, never which one."""
+"""Time limit of an answer with untrusted schemas. The clock decides whether there is one, never which one."""
 _EXAMPLE_SECONDS: Final = 0.5
 """For an example: a page of tools has many of them."""
+_LATE: Final = "it would take too long"
 _MAX_DEPTH: Final = 24
 _DEEP: Final = 6
 """Beyond this depth only required parts are generated, so that recursive schemas terminate."""
@@ -57,14 +58,14 @@ def made(
     hints: Hints = NO_HINTS,
     *,
     whole: JsonObject | None = None,
-    seconds: float = MAX_SECONDS,
+    until: float | None = None,
 ) -> Any:
-    """A value that matches the schema, or the part of a `linked` whole. Raises `Unmakeable` if none was found, in that
-    time.
+    """A value that matches the schema, or the part of a `linked` whole. Raises `Unmakeable` if none was found, and
+    `TooLate` if none was found in time: until a `deadline`, which several values may share.
     """
     if whole is None:
         whole = schema = linked(schema)
-    until = time.monotonic() + seconds
+    until = deadline() if until is None else until
     for number in range(2 * ATTEMPTS):
         is_fitting, attempt = number >= ATTEMPTS, number % ATTEMPTS
         # The last attempts ignore the hints, which may contradict the schema.
@@ -76,15 +77,23 @@ def made(
             raise
         except (Unmakeable, OverflowError):  # a bound with hundreds of digits does not fit a float
             continue
-        if not validating.problems(value, schema, whole) and results.problem_of(value) is None:
+        is_valid = not validating.problems(value, schema, whole, until=until) and results.problem_of(value) is None
+        if time.monotonic() > until:  # what was left out or found invalid may be so for lack of time
+            raise TooLate(_LATE)
+        if is_valid:
             return value
     raise Unmakeable("no matching value was found")
+
+
+def deadline(seconds: float | None = None) -> float:
+    """The time on the monotonic clock by which an answer that begins now must be there; `MAX_SECONDS` by default."""
+    return time.monotonic() + (MAX_SECONDS if seconds is None else seconds)
 
 
 def example(schema: JsonObject, part: str) -> Any:
     """A deterministic value with seed 0 (catalogue 1.4); {} if none was found."""
     try:
-        return made(schema, Source(0, part), seconds=_EXAMPLE_SECONDS)
+        return made(schema, Source(0, part), until=deadline(_EXAMPLE_SECONDS))
     except Unmakeable:
         return {}
 
@@ -138,8 +147,10 @@ class _Maker:
 
     def _spend(self, parts: int) -> None:
         self._parts += parts
-        if self._parts > _MAX_PARTS or time.monotonic() > self._until:
-            raise TooMuch("it would be too large or take too long")
+        if self._parts > _MAX_PARTS:
+            raise TooMuch("it would be too large")
+        if time.monotonic() > self._until:
+            raise TooLate(_LATE)
 
     def _fitting_text(self, plain: JsonObject, source: Source, name: str) -> str:
         """The usual text if it matches, else the first that does."""
@@ -164,7 +175,7 @@ class _Maker:
         return next((kind for kind, keys in signs.items() if any(key in schema for key in keys)), "string")
 
     def _takes(self, plain: JsonObject, value: Any) -> bool:
-        return not validating.problems(value, plain, self._whole)
+        return not validating.problems(value, plain, self._whole, until=self._until)
 
     def _holds(self, condition: Any, schema: JsonObject) -> bool | None:
         """Whether a condition on an object holds by the values that are echoed; None if it asks for anything else."""
@@ -175,9 +186,9 @@ class _Maker:
         known = {name: echo[name] for name in asked if name in declared and name in echo}
         if not asked or len(known) < len(set(asked)):
             return None
-        if any(validating.problems(value, {"allOf": [declared[name]]}, self._whole) for name, value in known.items()):
+        if not all(self._takes({"allOf": [declared[name]]}, value) for name, value in known.items()):
             return None
-        return not validating.problems(known, condition, self._whole)
+        return self._takes(condition, known)
 
     def _fitting(self, plain: JsonObject, values: Sequence[Any]) -> Sequence[Any]:
         rest = {name: each for name, each in plain.items() if name != "enum"}

@@ -27,6 +27,10 @@ class TooMuch(Unmakeable):
     """It would take too long or grow too large, and so would another attempt."""
 
 
+class TooLate(TooMuch):
+    """There was no time left; with more time there may be a value."""
+
+
 Judge = Callable[[Any, JsonObject], bool | None]
 """Whether a condition holds under a schema, by what is known of the value; None if that does not tell."""
 

@@ -1,8 +1,10 @@
 """Synthetic worlds over REST: what they answer, remember, refuse and keep (catalogue 3.8, C102 to C120)."""
 
 import json
+import time
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -453,6 +455,32 @@ def test_what_was_created_is_read_again_C108(world):
     other = played.output("create_user", {"name": "Ann", "tier": "pro"})
     assert other["id"] != made["id"]
     assert [each["id"] for each in played.output("list_users")["users"]] == [made["id"], "from-before", other["id"]]
+
+
+def test_a_list_takes_no_longer_than_any_other_answer(world, monkeypatch):
+    """It has one limit for all that it shows, and not one for each."""
+    played, slowness, made = world("stateful", seed=1), [0.0], making.made
+
+    def slowly(*given: Any, **named: Any) -> Any:
+        slowness[0] += 1
+        return made(*given, **named)
+
+    def create(count: int) -> None:
+        for number in range(count):
+            played.output("create_user", {"name": f"user{number}"})
+
+    create(3)
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + slowness[0])
+    for module in (making, validating):
+        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(making, "made", slowly)
+    assert len(played.output("list_users")["users"]) == 3
+    create(3)
+    before = slowness[0]
+    answer = played.call("list_users")
+    assert answer["result"]["error"]["details"] == {"reason": "not_makeable"}
+    assert "too long" in answer["result"]["error"]["message"] and answer["step_count"] == 8
+    assert slowness[0] - before < 10, "nothing is made after the limit"
 
 
 def test_what_was_changed_stays_changed(world):
