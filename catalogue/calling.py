@@ -20,7 +20,7 @@ from core import ids
 from core.actor import Actor
 from core.canonical import fingerprint, size_of
 from core.db import give_connection_back
-from core.errors import Conflict, DomainError, InvalidRequest, NotFound, ToolFailed
+from core.errors import Conflict, DomainError, InvalidRequest, NotFound, ToolFailed, Unavailable
 
 
 def validate(tool: Tool, body: ValidateIn) -> ValidatedOut:
@@ -181,13 +181,20 @@ def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn)
     """Simulate the call in a world, which validates the arguments itself, after its simulated failures (C114).
 
     Each attempt of a retry policy is a separate step; with a key, none follows but after a simulated failure. Raises
-    `Conflict` if the key was used for a different call, `Expired` if the world has ended.
+    `Conflict` if the key was used for a different call, `Expired` if the world has ended, `Unavailable` if it is busy.
     """
     placed = validating.placed(body.args, body.arguments, target.param_order)
     plays: list[Played] = []
+    key = body.idempotency_key
 
     def run(arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
-        plays.append(play(world.pk, target.qualified_name, placed.arguments, key=body.idempotency_key))
+        try:
+            play(world.pk, target.qualified_name, placed.arguments, plays.append, key=key, user_id=actor.user_id)
+        except Unavailable as busy:
+            if not plays:
+                raise
+            # A step was taken, so the call stays on record.
+            return results.fail("RATE_LIMITED", busy.message, {"reason": "world_busy"})
         return plays[-1].result
 
     keyless = body.model_copy(update={"idempotency_key": None})

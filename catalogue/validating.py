@@ -112,10 +112,10 @@ def placed(args: Sequence[Any], kwargs: Any, param_order: Sequence[str]) -> Chec
     return Checked({**named, **kwargs}, errors)
 
 
-def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
+def check(arguments: Any, schema: Mapping[str, Any], *, until: float = math.inf) -> Checked:
     """Arguments with defaults, and their errors (C53 to C58), at most 100.
 
-    Types are not coerced. With an unresolvable reference in the schema nothing is valid.
+    Types are not coerced. With an unresolvable reference in the schema nothing is valid. `until` as for `problems`.
     """
     if not isinstance(arguments, dict):
         return Checked(arguments, [_error("", "INVALID_INPUT", "must be a JSON object", received=arguments)])
@@ -127,7 +127,7 @@ def check(arguments: Any, schema: Mapping[str, Any]) -> Checked:
         filled = _Filling(whole, room=MAX_ARGUMENT_BYTES - size).filled(arguments, (whole,))
     except _NoRoom:
         return Checked(arguments, [_error("", "INVALID_INPUT", "is larger than 1 MiB with the schema's defaults")])
-    return Checked(arguments, problems(filled, whole), filled)
+    return Checked(arguments, problems(filled, whole, until=until), filled)
 
 
 def problems(

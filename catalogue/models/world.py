@@ -54,6 +54,9 @@ class World(models.Model):
     strict_fixtures = models.BooleanField(default=False)
     ttl_seconds = models.PositiveIntegerField()
     step_count = models.PositiveIntegerField(default=0)
+    revision = models.PositiveBigIntegerField(
+        default=0, help_text="raised by every change of what its answers are made from: entities, tools, fixtures"
+    )
     history = JsonText(default=list, help_text="the last actions on what it remembers")
     created = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()

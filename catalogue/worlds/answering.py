@@ -1,6 +1,6 @@
 """The result of a simulated call: a fixture, stored state, or a generated value (C102 to C109)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -12,9 +12,9 @@ from catalogue.subschemas import linked
 from catalogue.worlds import making, remembering, verbs
 from catalogue.worlds.drawing import Source
 from catalogue.worlds.making import Hints
-from catalogue.worlds.remembering import Memory
+from catalogue.worlds.remembering import Effect, Memory
 from catalogue.worlds.verbs import Reading
-from core.canonical import fingerprint
+from core.canonical import fingerprint, size_of
 
 _SAYS_NOTHING: Final = frozenset({"type", "title", "description", "$schema", "$id", "$comment", "$defs"})
 _MAX_SEEN: Final = 100
@@ -38,21 +38,29 @@ class Refusal:
     source: Literal["fixture", "default"] | None = None
 
 
-def answered(world: World, tool: WorldTool, arguments: JsonObject) -> Answer | Refusal:
-    """The answer for checked arguments, or a failure. Raises `Unmakeable` and `Full`."""
-    call = _Call(world, tool, arguments)
+def answered(
+    world: World, tool: WorldTool, arguments: JsonObject, until: float, rest: Callable[[], None]
+) -> tuple[Answer | Refusal, Effect | None]:
+    """The answer for checked arguments, or a failure; and what the call does to the state, if anything.
+
+    Stores nothing. Values are made by `until` (`making.deadline`); `rest` is called when all rows have been read,
+    before what may take long. Raises `Unmakeable`.
+    """
+    call = _Call(world, tool, arguments, until, rest)
     if world.mode == World.Mode.STATEFUL and call.reading.action is not None:
-        return _Remembered(call).answer()
-    return call.from_fixtures() or call.generated(call.source())
+        remembered = _Remembered(call)
+        return remembered.answer(), remembered.effect
+    return call.from_fixtures() or call.generated(call.source()), None
 
 
 class _Call:
     """One call with everything that its answer can be made from."""
 
-    def __init__(self, world: World, tool: WorldTool, arguments: JsonObject) -> None:
+    def __init__(
+        self, world: World, tool: WorldTool, arguments: JsonObject, until: float, rest: Callable[[], None]
+    ) -> None:
         self.world, self.tool, self.arguments = world, tool, arguments
-        self.until = making.deadline()
-        """One for all values of the answer: a list has up to a thousand."""
+        self.until, self._rest = until, rest
         self.reading: Reading = verbs.reading_of(tool.name, arguments)
         self._fixtures: list[WorldFixture] = []
         if world.mode != World.Mode.SCHEMA_ONLY:
@@ -100,7 +108,12 @@ class _Call:
         if schema is None or says_nothing(schema):
             own = {"id": f"{self.reading.noun or 'id'}_{source.below(16**8):08x}", "status": "ok"}
             return {**own, **known, "id": echo.get("id", own["id"])}
-        return making.made(schema, source, self.hints(echo), until=self.until)
+        return self.value(schema, source, self.hints(echo))
+
+    def value(self, schema: JsonObject, source: Source, hints: Hints, whole: JsonObject | None = None) -> Any:
+        """As `making.made`. All values of an answer have one deadline: a list has up to a thousand."""
+        self._rest()
+        return making.made(schema, source, hints, whole=whole, until=self.until)
 
     def hints(self, echo: Mapping[str, Any]) -> Hints:
         if self.world.mode == World.Mode.SCHEMA_ONLY:
@@ -115,7 +128,8 @@ class _Remembered:
         self.call = call
         self.world, self.arguments, self.reading = call.world, call.arguments, call.reading
         self.memory = Memory(call.world, call.reading.noun)
-        self.source = call.source(self.memory.count())
+        self.source = call.source(self.memory.count)
+        self.effect: Effect | None = None
 
     def answer(self) -> Answer | Refusal:
         if self.reading.action == "create":
@@ -143,7 +157,7 @@ class _Remembered:
         if given is None:
             given = self.reading.given_id(self.arguments) if self.reading.id_name in self.arguments else None
         if given is None:
-            given = f"{self.reading.noun}_{self.memory.count() + 1}"
+            given = f"{self.reading.noun}_{self.memory.count + 1}"
         return self._keep(given, {**self.arguments, **_plain(answer.value, self.reading.noun)}, answer)
 
     def _made_anew(self) -> Answer | Refusal:
@@ -183,11 +197,7 @@ class _Remembered:
         if not isinstance(schema, dict) or says_nothing(schema):
             return held
         hints = [self.call.hints({**data, "id": self._id_in(data)}) for data in held]
-        until = self.call.until
-        return [
-            making.made(schema, self.source.child(place), each, whole=whole, until=until)
-            for place, each in enumerate(hints)
-        ]
+        return [self.call.value(schema, self.source.child(place), each, whole) for place, each in enumerate(hints)]
 
     def _known(self, given: Any, data: JsonObject) -> Answer | Refusal:
         exact = self.call.exact()
@@ -197,8 +207,7 @@ class _Remembered:
             case "delete":
                 answer = exact or self.call.generated(self.source, data)
                 if not isinstance(answer, Refusal):
-                    self.memory.drop(given)
-                    self._note(given)
+                    self._drop(given)
                 return answer
             case "update":
                 changed = {name: value for name, value in self.arguments.items() if name != self.reading.id_name}
@@ -213,8 +222,7 @@ class _Remembered:
         if isinstance(answer, Refusal):
             return answer
         if self.reading.action == "delete":
-            self.memory.drop(given)
-            self._note(given)
+            self._drop(given)
             return answer
         changed = self.arguments if self.reading.action == "update" else {}
         named = {self.reading.id_name: given} if self.reading.id_name in self.arguments else {}
@@ -229,13 +237,20 @@ class _Remembered:
         return Answer(self.call.made(self.source, {**known, **nested}), "state")
 
     def _keep(self, given: Any, data: JsonObject, answer: Answer) -> Answer:
-        is_kept = self.memory.keep(given, data)
-        self._note(given)
-        return answer if is_kept else Answer(answer.value, answer.source, (TOO_LARGE,))
+        if size_of(data) > remembering.MAX_ENTITY_BYTES:
+            self._note(given)
+            return Answer(answer.value, answer.source, (TOO_LARGE,))
+        self._note(given, data)
+        return answer
 
-    def _note(self, given: Any) -> None:
+    def _drop(self, given: Any) -> None:
+        """Delete an entity for good: its id is not found from now on."""
+        self._note(given, {}, is_dropped=True)
+
+    def _note(self, given: Any, data: JsonObject | None = None, *, is_dropped: bool = False) -> None:
         assert self.reading.action is not None
-        remembering.note(self.world, self.reading.action, self.reading.noun, given)
+        entity_id = None if given is None else verbs.text_of(given)
+        self.effect = Effect(self.reading.action, self.reading.noun, entity_id, data, is_dropped)
 
     def _is_open(self) -> bool:
         schema = self.call.tool.output_schema

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Length
 
@@ -23,16 +22,19 @@ _LOG_PLACES = paging.Places("world calls")
 
 
 def call(actor: Actor | None, world: World, body: WorldCallIn) -> WorldCallOut:
-    """Call a tool in a world. Failures are results; raises `Expired`, `Conflict` and, over 1 MiB, `InvalidRequest`.
+    """Call a tool in a world. Failures are results; raises `Expired`, `Conflict`, `Unavailable` and, over 1 MiB,
+    `InvalidRequest`.
 
     Without an actor (command line) the call has no caller.
     """
     if size_of(body.input) > MAX_INPUT_BYTES:
         raise InvalidRequest("input: is larger than 1 MiB", details={"reason": "too_large"})
-    with transaction.atomic():
-        played = play(world.pk, body.tool, body.input, key=body.idempotency_key)
-        row = recorded(world, played, body.tool, body.input, created_by_id=actor.user_id if actor else None)
-    return _out(row)
+    user_id = actor.user_id if actor else None
+
+    def keep(played: Played) -> Call:
+        return recorded(world, played, body.tool, body.input, created_by_id=user_id)
+
+    return _out(play(world.pk, body.tool, body.input, keep, key=body.idempotency_key, user_id=user_id))
 
 
 def called(actor: Actor, world: World, call_id: str) -> tuple[LoggedOut, WorldCallOut] | None:

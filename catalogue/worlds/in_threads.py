@@ -3,7 +3,8 @@
 A thread can be started or forked in a world. Only `get_tool_data` stays: it reads stored data of the org.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +14,8 @@ from catalogue.executing import Execution
 from catalogue.models import World, WorldTool
 from catalogue.spec import ToolSpec
 from catalogue.worlds import calling, keeping
-from catalogue.worlds.playing import play
-from core.errors import Expired, InvalidRequest, NotFound
+from catalogue.worlds.playing import Played, play
+from core.errors import Expired, InvalidRequest, NotFound, Unavailable
 
 _ALWAYS = ("get_tool_data",)
 
@@ -51,31 +52,45 @@ class Stage:
         """Whether the world has the tool."""
         return name in self._tools
 
-    def call(self, name: str, arguments: Any, thread_id: str, use_id: str, user_id: int | None) -> Made:
+    def call(
+        self,
+        name: str,
+        arguments: Any,
+        thread_id: str,
+        use_id: str,
+        user_id: int | None,
+        within: Callable[[], AbstractContextManager[None]],
+    ) -> Made:
         """Simulate and record a call of a turn. A repeated tool use gets the same result; large data is stored apart.
 
-        If the world has ended the call fails: it never falls through to the real tool.
+        It is stored in a transaction that `within` opens (`play`). If the world has ended or is too busy the call
+        fails: it never falls through to the real tool.
         """
         world = World.objects.get(pk=self._world_pk)
         tool = self._tools[name]
+
+        def keep(played: Played) -> Made:
+            limit, raw = data.INLINE_MAX_BYTES, {"tool": name, "version": tool.version, "value": played.result.data}
+            shown, ref = data.stashed(played.result, world.org_id, user_id, stash="auto", inline_max_bytes=limit)
+            calling.recorded(
+                world,
+                replace(played, result=shown),
+                name,
+                arguments,
+                created_by_id=user_id,
+                thread_id=thread_id,
+                tool_use_id=use_id,
+                attempt=calling.attempts_of(use_id) + 1,
+                data_ref=ref,
+            )
+            return Made(Execution(shown), ref, raw)
+
         try:
-            played = play(world.pk, tool.folded, arguments, key=use_id)
+            return play(world.pk, tool.folded, arguments, keep, key=use_id, user_id=user_id, within=within)
         except Expired as problem:
             return Made(Execution(results.fail("NOT_FOUND", problem.message, {"reason": "world_over"})))
-        limit, raw = data.INLINE_MAX_BYTES, {"tool": name, "version": tool.version, "value": played.result.data}
-        shown, ref = data.stashed(played.result, world.org_id, user_id, stash="auto", inline_max_bytes=limit)
-        calling.recorded(
-            world,
-            replace(played, result=shown),
-            name,
-            arguments,
-            created_by_id=user_id,
-            thread_id=thread_id,
-            tool_use_id=use_id,
-            attempt=calling.attempts_of(use_id) + 1,
-            data_ref=ref,
-        )
-        return Made(Execution(shown), ref, raw)
+        except Unavailable as problem:
+            return Made(Execution(results.fail("RATE_LIMITED", problem.message, {"reason": "world_busy"})))
 
 
 def _name_of(tool: WorldTool) -> str:

@@ -73,6 +73,13 @@ def require_open(world: World) -> None:
         raise Expired(f"The world {world.world_id} is {world.status}.", details={"reason": world.status})
 
 
+def seen(world_pk: int) -> World:
+    """An open world as it is now, not locked. Raises `Expired`."""
+    world = World.objects.get(pk=world_pk)
+    require_open(world)
+    return world
+
+
 def held(world_pk: int) -> World:
     """Lock the row of an open world, for a call whose right is that of its thread. Raises `Expired`."""
     world = World.objects.select_for_update().get(pk=world_pk)
@@ -81,10 +88,15 @@ def held(world_pk: int) -> World:
 
 
 def held_by(actor: Actor, world: World) -> World:
-    """Lock the row of an open world that the actor may see. Raises `NotFound`, `Expired` (C117)."""
+    """Lock the row of an open world that the actor may see, to change what its answers are made from.
+
+    Answers that are being made meanwhile will be made anew. Raises `NotFound`, `Expired` (C117).
+    """
     gone = NotFound.of("world", world.world_id)
     found: World = db.held(World.objects.visible_to(actor).select_for_update(), world.pk, gone)
     require_open(found)
+    found.revision += 1
+    found.save(update_fields=["revision"])
     return found
 
 

@@ -78,7 +78,7 @@ def made(
         except (Unmakeable, OverflowError):  # a bound with hundreds of digits does not fit a float
             continue
         is_valid = not validating.problems(value, schema, whole, until=until) and results.problem_of(value) is None
-        if time.monotonic() > until:  # what was left out or found invalid may be so for lack of time
+        if is_late(until):  # what was left out or found invalid may be so for lack of time
             raise TooLate(_LATE)
         if is_valid:
             return value
@@ -88,6 +88,11 @@ def made(
 def deadline(seconds: float | None = None) -> float:
     """The time on the monotonic clock by which an answer that begins now must be there; `MAX_SECONDS` by default."""
     return time.monotonic() + (MAX_SECONDS if seconds is None else seconds)
+
+
+def is_late(until: float) -> bool:
+    """Whether a `deadline` has passed."""
+    return time.monotonic() > until
 
 
 def example(schema: JsonObject, part: str) -> Any:
@@ -149,7 +154,7 @@ class _Maker:
         self._parts += parts
         if self._parts > _MAX_PARTS:
             raise TooMuch("it would be too large")
-        if time.monotonic() > self._until:
+        if is_late(self._until):
             raise TooLate(_LATE)
 
     def _fitting_text(self, plain: JsonObject, source: Source, name: str) -> str:

@@ -1,12 +1,14 @@
 """The state of a stateful world: entities by noun and id (catalogue 3.8, C108 to C111)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db.models import Count, Sum
 from django.db.models.functions import Coalesce, Length
 
 from catalogue.models import World, WorldEntity
+from catalogue.record import JsonObject
 from catalogue.worlds import verbs
 from core.canonical import size_of
 
@@ -21,17 +23,27 @@ class Full(Exception):
     """The state of the world is full."""
 
 
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a call does to the state: it keeps or deletes one entity if `data` is given, and is a line of the history.
+
+    `entity_id` is None for a list.
+    """
+
+    action: str
+    noun: str
+    entity_id: str | None
+    data: JsonObject | None = None
+    is_dropped: bool = False
+
+
 class Memory:
-    """The entities of a noun in a world whose row the caller has locked."""
+    """The entities of a noun, to read. What a call changes is its `Effect`, which is stored later."""
 
     def __init__(self, world: World, noun: str) -> None:
-        self._world = world
         self._rows = WorldEntity.objects.filter(world=world, noun=noun).order_by("pk")
-        self._noun = noun
-
-    def count(self) -> int:
+        self.count = self._rows.count()
         """The number of entities ever created, deleted ones included. Generated answers depend on it."""
-        return self._rows.count()
 
     def held(self) -> list[WorldEntity]:
         """The existing entities, in order of creation."""
@@ -48,30 +60,19 @@ class Memory:
                 return row
         return None
 
-    def keep(self, given: Any, data: Any) -> bool:
-        """Store data under that id, replacing any; False if it is too large. Raises `Full`."""
-        size = size_of(data)
-        if size > MAX_ENTITY_BYTES:
-            return False
-        entity_id = verbs.text_of(given)
-        row = self._rows.filter(entity_id=entity_id).first()
-        row = row or WorldEntity(world=self._world, noun=self._noun, entity_id=entity_id)
-        others = WorldEntity.objects.filter(world=self._world).exclude(pk=row.pk)
+
+def store(world: World, effect: Effect) -> None:
+    """Store what a call changes in a world whose row the caller has locked, and saves. Raises `Full`."""
+    if effect.data is not None:
+        entity_id = effect.entity_id or ""
+        row = WorldEntity.objects.filter(world=world, noun=effect.noun, entity_id=entity_id).first()
+        row = row or WorldEntity(world=world, noun=effect.noun, entity_id=entity_id)
+        others = WorldEntity.objects.filter(world=world).exclude(pk=row.pk)
         held = others.aggregate(count=Count("pk"), size=Coalesce(Sum(Length("data")), 0))
-        if held["count"] >= MAX_ENTITIES or held["size"] + size > MAX_BYTES:
+        if held["count"] >= MAX_ENTITIES or held["size"] + size_of(effect.data) > MAX_BYTES:
             raise Full
-        row.data, row.is_dropped = data, False
+        row.data, row.is_dropped = effect.data, effect.is_dropped
         row.save()
-        return True
-
-    def drop(self, given: Any) -> None:
-        """Delete an entity for good: its id is not found from now on."""
-        self.keep(given, {})
-        self._rows.filter(entity_id=verbs.text_of(given)).update(is_dropped=True)
-
-
-def note(world: World, action: str, noun: str, given: Any) -> None:
-    """Add a line to the world's history; the caller saves the row."""
-    entity_id = None if given is None else verbs.text_of(given)
-    line = {"step": world.step_count, "action": action, "noun": noun, "id": entity_id}
+        world.revision += 1
+    line = {"step": world.step_count, "action": effect.action, "noun": effect.noun, "id": effect.entity_id}
     world.history = [*world.history, line][-MAX_HISTORY:]

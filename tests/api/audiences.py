@@ -56,6 +56,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
         "public": "id key org",
         "org": "created_by name mode seed seed_given failure_profile strict_fixtures ttl_seconds step_count history "
         "created expires_at closed_at",
+        "nobody": "revision",
     },
     "catalogue.WorldTool": {
         "public": "id world folded",

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.utils import timezone
@@ -158,10 +159,14 @@ class Toolbox:
         return self._by_name[name]
 
     def _played(self, stage: Stage, use: BlockDict, fence: Fence) -> BlockDict:
-        """The result from the world. The tool use id is the key, so a second worker gets the first one's result."""
-        name, use_id = use["tool_name"], use["tool_use_id"]
-        with transcript.holding(self.thread.pk, fence):
-            made = stage.call(name, use["input"] or {}, self.thread.thread_id, use_id, self._asker_id)
+        """The result from the world. The tool use id is the key, so a second worker gets the first one's result.
+
+        It is made before the thread is locked, and stored under the claim: whoever lost the turn meanwhile stores
+        nothing.
+        """
+        name, use_id, thread = use["tool_name"], use["tool_use_id"], self.thread
+        within = partial(transcript.holding, thread.pk, fence)
+        made = stage.call(name, use["input"] or {}, thread.thread_id, use_id, self._asker_id, within)
         return tool_result(name, use_id, made.status, made.payload, runtime_ms=made.runtime_ms, raw=made.raw)
 
     def _attempt(self, goal: Goal, use: BlockDict) -> BlockDict:
