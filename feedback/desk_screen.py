@@ -129,6 +129,14 @@ def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:
     return next(below, rows[-1]).feedback_id
 
 
+def only_one(actor: Actor, parsed: Query) -> dict[str, str]:
+    """The state of a page with the report open that a query asks for by its id, if there is one: who pastes an id wants
+    to see it.
+    """
+    report_id = parsed.report_id
+    return {"item": report_id} if report_id and matching(actor, parsed).exists() else {}
+
+
 def below(actor: Actor, query: dict[str, str]) -> str:
     """The report that is below the open one now that it left the list, or above it at the list's end; empty if there is
     none, or if the list is sorted by a time that it no longer has.

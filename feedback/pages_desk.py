@@ -93,8 +93,8 @@ def to_desk(request: HttpRequest, *, item: str = "") -> HttpResponse:
 @signed_in
 @require_GET
 def desk(request: HttpRequest) -> HttpResponse:
-    """The desk page. Without a query it shows unclaimed reports; `add` redirects to the query with that term, `back` to
-    the last list with that report open.
+    """The desk page. Without a query it shows unclaimed reports; `add` redirects to the query with that term, and to a
+    report whose id it is, `back` to the last list with that report open.
     """
     return _desk(request)
 
@@ -107,7 +107,8 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     query = desk_screen.state_of(request.GET.items(), zones.of(request))
     if added := request.GET.get("add", "").strip():
         place = bodies.number(request.GET.get("at", ""))
-        return redirect(_desk_at({"q": parse(query["q"]).with_term(added, at=place).anchored(zones.of(request)).text}))
+        asked = parse(query["q"]).with_term(added, at=place).anchored(zones.of(request))
+        return redirect(_desk_at({"q": asked.text} | desk_screen.only_one(actor, asked)))
     if "edit" in request.GET and (current := _as_shown(request)):
         return redirect(current)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):

@@ -87,6 +87,12 @@ class Query:
         return "open" if asked & _OPEN else "resolved" if asked & _RESOLVED else ""
 
     @property
+    def report_id(self) -> str:
+        """The report that it asks for alone by its id; empty for any other query."""
+        asked = [part.value for part in self.parts if _is_of(part, ID)]
+        return asked[0] if len(asked) == len(self.parts) == 1 and asked[0].startswith(ids.FEEDBACK) else ""
+
+    @property
     def org(self) -> str:
         """The org that it is limited to, as it was typed; empty for all."""
         return next((part.value for part in self.parts if _is_of(part, ORG)), "")

@@ -939,3 +939,14 @@ def test_desk_and_insight_say_that_they_show_all_orgs_and_rows_name_theirs(brows
     for words_, org in (("of acme", "acme"), ("of globex", "globex")):
         assert f"{org} ·" in row_of(page, words_).one(class_="rep-end").words
     assert words(get(admin, "/feedback/?q=org:acme")) == ["of acme"]
+
+
+def test_a_report_whose_id_or_address_is_pasted_is_opened(browser_of, who):
+    report = make.rating(who.alice, make.thread(who.alice)).feedback_id
+    admin = browser_of("admin")
+    for pasted in (report, f"id:{report}", f"http://testserver/feedback/?q=is%3Aopen&item={report}"):
+        answer = admin.get("/feedback/", {"q": "is:open", "add": pasted})
+        assert answer["Location"].endswith(f"{report}&item={report}"), pasted
+        assert get(admin, answer["Location"]).id("desk-report").one(class_="words")
+    unknown = report[:-4] + "0000"
+    assert "item" not in admin.get("/feedback/", {"q": "", "add": unknown})["Location"]
