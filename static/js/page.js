@@ -14,12 +14,12 @@ export function adopt(node) {
 
 const [line] = part("failed").content.children;
 const reason = one("p", line);
-const unreached = reason.textContent;
+const away = reason.textContent;
 export const parsed = (html) => Document.parseHTMLUnsafe(html).body;
 
 export function fail(near, { status, responseText } = {}) {
 	const told = all("[data-why]", parsed(responseText));
-	reason.replaceChildren(...told, told[0] ? "" : status ? `The server answered ${status}.` : unreached);
+	reason.replaceChildren(...told, told[0] ? "" : status ? `The server answered ${status}.` : away);
 	(near?.closest("main *") ?? one("main")).append(line);
 	show(line);
 	say(line.innerText);
@@ -27,6 +27,7 @@ export function fail(near, { status, responseText } = {}) {
 
 export const clear = () => line.remove();
 on("htmx:beforeSend", clear);
+ononline = clear;
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));
 
 on("click", ({ target }) => {

@@ -79,13 +79,13 @@ def test_a_rating_that_was_left_keeps_its_verdict(heddle: Heddle, visit: Callabl
     page.goto(f"/threads/{thread_id}/")
     page.get_by_role("link", name="Change the rating of message 1").click()
     page.locator("#rate-1 [value=negative]").check()
-    page.locator("#notes-1").fill("Dangerous.")
-    page.locator("#rate-1 [value=unsafe]").check()
+    page.locator("#notes-1").fill("Unreadable.")
+    page.locator("#rate-1 [value=formatting]").check()
     page.reload()
     page.get_by_role("link", name="Change the rating of message 1").click()
-    expect(page.locator("#notes-1")).to_have_value("Dangerous.")
+    expect(page.locator("#notes-1")).to_have_value("Unreadable.")
     expect(page.locator("#rate-1 [value=negative]")).to_be_checked()
-    expect(page.locator("#rate-1 [value=unsafe]")).to_be_checked()
+    expect(page.locator("#rate-1 [value=formatting]")).to_be_checked()
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="Change the rating of message 1")).to_be_focused()
     page.get_by_role("link", name="Change the rating of message 1").click()
@@ -93,7 +93,7 @@ def test_a_rating_that_was_left_keeps_its_verdict(heddle: Heddle, visit: Callabl
     expect(page.locator("#mark-1")).to_contain_text("Rated negative")
     own = heddle.call("alice", "GET", f"threads/{thread_id}/feedback")
     assert [(each["sentiment"], each["categories"], each["notes"]) for each in own] == [
-        ("negative", ["unsafe"], "Dangerous.")
+        ("negative", ["formatting"], "Unreadable.")
     ]
 
 
