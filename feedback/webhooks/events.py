@@ -78,7 +78,7 @@ class ToldCheck(_Told):
 
 
 class ToldReply(_Told):
-    """A reply to the submitter, the same for every audience; it does not name its author."""
+    """A reply to the submitter, for org admins; it does not name its author."""
 
     data: ToldFeedbackOut
 

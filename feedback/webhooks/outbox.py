@@ -268,7 +268,8 @@ def _was_taken_back(event: WebhookEvent) -> bool:
     """
     columns = _TOLD_OF[event.name]
     sent = _of_report(event).filter(is_told=True, pk__lt=event.pk).exclude(name__in=OUTCOMES)
-    sent = sent.filter(name=REPLIED) if event.name == REPLIED else sent.exclude(name=REPLIED)
+    if event.name == REPLIED:  # the only one that tells org admins of a reply
+        sent = sent.filter(name=REPLIED)
     same = sent.filter(name=event.name).order_by("-pk").first()
     untold = _of_report(event).filter(name=event.name, is_triage=True, pk__gt=same.pk if same else 0)
     changes = list(TriageChange.objects.filter(feedback=event.report_id).order_by("pk"))
@@ -362,7 +363,7 @@ def _deliver(endpoint: WebhookEndpoint, event: WebhookEvent, audience: str, body
 def _body(event: WebhookEvent, audience: Audience) -> str:
     """The message: the report as it is now, in the projection of the audience."""
     head = {"id": event.event_id, "type": event.name, "timestamp": event.at}
-    if event.name == REPLIED:
+    if event.name == REPLIED and audience is Audience.ORG:
         return ToldReply(**head, data=projecting.told_record(event.report_id)).model_dump_json()
     if audience is Audience.ORG:
         return ToldOrg(**head, data=projecting.user_record(event.report_id)).model_dump_json()
