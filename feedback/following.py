@@ -30,8 +30,9 @@ def hold(subjects: Iterable[int], *, named: Iterable[int] = ()) -> None:
         held |= missing | set(rows.values_list("pk", flat=True))
 
 
-def lead(actor_id: int, *, of: int, to: int | None, verb: str, action: str, undoes: str | None = None) -> None:
-    """Move the duplicates of report `of` to report `to`, which stays as it is, or to none, each with a history row.
+def lead(actor_id: int, *, of: int, to: int | None, verb: str, action: str, undoes: str | None = None) -> list[int]:
+    """Move the duplicates of report `of` to report `to`, which stays as it is, or to none, each with a history row;
+    returns their row ids.
 
     All of them must be locked. The number of queries is constant.
     """
@@ -51,6 +52,7 @@ def lead(actor_id: int, *, of: int, to: int | None, verb: str, action: str, undo
     if changes:
         TriageChange.objects.bulk_create(changes, batch_size=500)
         duplicates.update(duplicate_of=to)
+    return [change.feedback_id for change in changes]
 
 
 def _family(subjects: set[int], named: set[int]) -> set[int]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core import ids
 from core.actor import Actor
-from feedback import following, triage
+from feedback import following, triage, webhooks
 from feedback.deciding import OPEN, RETRACT
 from feedback.models import UserFeedback
 
@@ -25,4 +25,5 @@ def pass_on(actor: Actor, report: UserFeedback, duplicates: Sequence[UserFeedbac
     if to is None and not report.resolved:
         triage.apply(actor, triage.subject_of(heir), RETRACT, OPEN, action=action)
         to = heir.pk
-    following.lead(actor.user_id, of=report.pk, to=to, verb=RETRACT, action=action)
+    moved = following.lead(actor.user_id, of=report.pk, to=to, verb=RETRACT, action=action)
+    webhooks.announce_updates(moved, report, actor_id=actor.user_id)

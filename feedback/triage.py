@@ -207,9 +207,8 @@ def apply(
         action=action,
         undoes=undoes,
     )
-    if _of(after, REPORT_COLUMNS):
-        for event in _events(after):
-            webhooks.announce(event, report, actor_id=actor.user_id, by_triage=True)
+    for event in _events(after):
+        webhooks.announce(event, report, actor_id=actor.user_id, by_triage=True)
     if _of(after, REPLY_COLUMNS):
         webhooks.announce(webhooks.REPLIED, report, actor_id=actor.user_id, by_triage=True)
     _store(subject, after)
@@ -217,7 +216,8 @@ def apply(
         labelling.follow(actor, report)
     _CHANGES.insert_all([change])
     if root := after.get("duplicate_of_id"):
-        following.lead(actor.user_id, of=report.pk, to=root, verb=FOLLOW, action=action, undoes=undoes)
+        moved = following.lead(actor.user_id, of=report.pk, to=root, verb=FOLLOW, action=action, undoes=undoes)
+        webhooks.announce_updates(moved, report, actor_id=actor.user_id)
         if undoes is None:
             _wake_original(root, report)
     return True
@@ -233,7 +233,7 @@ def _wake_original(root: int, copy: UserFeedback) -> None:
 
 
 def _events(after: Decision) -> list[str]:
-    found = [webhooks.UPDATED] if _of(after, ("admin_label", "admin_note")) else []
+    found = [webhooks.UPDATED] if webhooks.told_by_update(after) else []
     if "resolved" in after:
         found.append(webhooks.RESOLVED if after["resolved"] else webhooks.REOPENED)
     return found

@@ -4,10 +4,19 @@ A verb that changes a report calls `announce` inside its transaction. This write
 the event. A worker does the rest: `outbox` turns due events into deliveries, `sending` sends them.
 """
 
-from feedback.webhooks.events import EVENT_OF_OUTCOME, REOPENED, REPLIED, RESOLVED, SUBMITTED, UPDATED
+from feedback.webhooks.events import (
+    EVENT_OF_OUTCOME,
+    REOPENED,
+    REPLIED,
+    RESOLVED,
+    SUBMITTED,
+    UPDATED,
+    told_by_update,
+)
 from feedback.webhooks.outbox import (
     announce,
     announce_retraction,
+    announce_updates,
     hold,
     questions_of,
     thread_questions_of,
@@ -24,9 +33,11 @@ __all__ = [
     "UPDATED",
     "announce",
     "announce_retraction",
+    "announce_updates",
     "hold",
     "questions_of",
     "thread_questions_of",
+    "told_by_update",
     "wanted",
     "write_down",
 ]

@@ -1,5 +1,6 @@
 """The webhook events and the models of their messages."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Final
 
@@ -24,6 +25,12 @@ TEST: Final = "webhook.test"
 """A test message, sent on request whatever events the webhook wants."""
 
 OPENNESS: Final = (RESOLVED, REOPENED)
+WITH_OPENNESS: Final = frozenset(
+    {"resolved_at", "resolved_by_id", "outcome", "duplicate_of_id", "snoozed_until", "snoozed_until_again"}
+)
+"""Columns that resolving and reopening change, too, and then tell."""
+TOLD_BY_UPDATE: Final = frozenset({"admin_label", "admin_note", "owner_id"}) | WITH_OPENNESS
+"""The columns of triage of which `feedback.updated` tells."""
 OUTCOMES: Final = (FAILING, PASSING)
 EVENT_OF_OUTCOME: Final[dict[str, str]] = {Check.State.PASSING: PASSING, Check.State.FAILING: FAILING}
 OPPOSITES: Final = {name: pair for pair in (OPENNESS, OUTCOMES) for name in pair}
@@ -33,6 +40,13 @@ EVENTS: Final[dict[Audience, tuple[str, ...]]] = {
     Audience.ORG: (SUBMITTED, UPDATED, REPLIED, RETRACTED),
 }
 """The events that each audience may receive."""
+
+
+def told_by_update(after: Collection[str]) -> frozenset[str]:
+    """The columns of a change of triage of which `feedback.updated` tells: of what comes with resolving or reopening,
+    their own events do.
+    """
+    return TOLD_BY_UPDATE.intersection(after) - (WITH_OPENNESS if "resolved" in after else frozenset())
 
 
 class RetractedData(Wire):

@@ -5,7 +5,7 @@ Settling checks whether an event still holds and who may receive it, and creates
 
 import logging
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,12 +30,14 @@ from feedback.webhooks.events import (
     REPLIED,
     RETRACTED,
     UPDATED,
+    WITH_OPENNESS,
     RetractedData,
     ToldCheck,
     ToldOrg,
     ToldReply,
     ToldRetraction,
     ToldTriage,
+    told_by_update,
 )
 from threads.models import Thread
 
@@ -47,9 +49,8 @@ _AT_ONCE = 100
 _settling = threading.Lock()
 _is_asked = threading.Event()
 """Whether more may have become due since the job of this process looked."""
-_TOLD_OF = {UPDATED: ("admin_label", "admin_note"), REPLIED: ("public_status", "public_reply")}
-"""The columns of a report that an event of triage tells of."""
-_STATE = ("resolved",)
+_REPLY = ("public_status", "public_reply")
+"""The columns of which `feedback.replied` tells."""
 
 
 def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool = False) -> None:
@@ -63,18 +64,35 @@ def announce(event: str, report: UserFeedback, *, actor_id: int, by_triage: bool
         write_down(event, report, actor_id=actor_id, is_triage=by_triage or event in OPENNESS)
 
 
+def announce_updates(reports: Sequence[int], beside: UserFeedback, *, actor_id: int) -> None:
+    """Record that triage changed reports of the org of `beside`, after their changes are in the history; call it inside
+    that transaction. The number of queries is constant.
+    """
+    if reports and UPDATED in _names(questions_of(beside.key)):
+        _write([_triage_event(UPDATED, report, actor_id) for report in reports])
+
+
 def write_down(event: str, report: UserFeedback, *, actor_id: int, is_triage: bool = False) -> None:
     """Write an event that some webhook wants. Triage is due after the undo window, the rest at once."""
+    if is_triage:
+        _write([_triage_event(event, report.pk, actor_id)])
+        return
     now = timezone.now()
-    delay = timedelta(seconds=settings.HEDDLE.webhook_delay_seconds if is_triage else 0)
-    row = WebhookEvent(
-        name=event, report_id=report.pk, actor_id=actor_id, is_triage=is_triage, at=now, due_at=now + delay
-    )
-    _EVENTS.insert(row)
-    if is_triage and not delay:
+    row = _EVENTS.insert(WebhookEvent(name=event, report_id=report.pk, actor_id=actor_id, at=now, due_at=now))
+    jobs.enqueue_on_commit(SETTLE, row.pk)
+
+
+def _triage_event(event: str, report: int, actor_id: int) -> WebhookEvent:
+    now = timezone.now()
+    due_at = now + timedelta(seconds=settings.HEDDLE.webhook_delay_seconds)
+    return WebhookEvent(name=event, report_id=report, actor_id=actor_id, is_triage=True, at=now, due_at=due_at)
+
+
+def _write(events: Sequence[WebhookEvent]) -> None:
+    """Write events of triage."""
+    _EVENTS.insert_all(events)
+    if not settings.HEDDLE.webhook_delay_seconds:
         jobs.enqueue_once_on_commit(SETTLE_DUE, 0)  # one for each report of a large bulk would hold up all turns
-    elif not delay:
-        jobs.enqueue_on_commit(SETTLE, row.pk)
 
 
 def questions_of(report_key: str) -> Sequence[Question]:
@@ -199,6 +217,8 @@ def _settle(event_id: int) -> None:
         event.save(update_fields=["settled_at", "is_told"])
         if event.is_told:
             _hand_out(event)
+        elif event.is_triage and _is_outdated(event):
+            _correct(event, now)
 
 
 def _held_until(event: WebhookEvent) -> datetime:
@@ -266,7 +286,6 @@ def _was_taken_back(event: WebhookEvent) -> bool:
     A message says what is so when its event is settled, and one of another kind may have told of a label that was taken
     back afterwards.
     """
-    columns = _TOLD_OF[event.name]
     sent = _of_report(event).filter(is_told=True, pk__lt=event.pk).exclude(name__in=OUTCOMES)
     if event.name == REPLIED:  # the only one that tells org admins of a reply
         sent = sent.filter(name=REPLIED)
@@ -280,16 +299,68 @@ def _was_taken_back(event: WebhookEvent) -> bool:
     since = sent.filter(settled_at__gte=same.settled_at if same else changes[first].at).order_by("settled_at")
     moments = [each.settled_at for each in since if each.settled_at]
     later = [[change for change in changes if change.at > moment] for moment in moments]
-    befores = [_before(each, columns) for each in (changes[first:], *later)]
-    if event.name == UPDATED and later:  # resolving has messages of its own, which may have cancelled each other out
-        befores.append(_before(later[-1], _STATE))
-    now = {name: each.after[name] for each in changes for name in (*columns, *_STATE) if name in each.after}
-    return bool(befores[0]) and all(now[column] == value for before in befores for column, value in before.items())
+    now = _after(changes)
+    return any(_told_columns(event.name, each) for each in changes[first:]) and not any(
+        _differ(event.name, each, now) for each in (changes[first:], *later)
+    )
 
 
-def _before(changes: Sequence[TriageChange], columns: Collection[str]) -> dict[str, Any]:
-    """What these columns were before the changes, as far as those changed them."""
-    return {name: each.before[name] for each in reversed(changes) for name in columns if name in each.after}
+def _told_columns(name: str, change: TriageChange) -> Collection[str]:
+    """The columns of a change of which an event with this name tells."""
+    if name == REPLIED:
+        return [column for column in _REPLY if column in change.after]
+    return told_by_update(change.after)
+
+
+def _differ(name: str, changes: Sequence[TriageChange], now: Mapping[str, Any]) -> bool:
+    """Whether something of which an event with this name tells was something else before the changes.
+
+    What was changed about a resolution is not told any more once that is not so any more: its own events are.
+    """
+    all_before = _before(changes)
+    is_turned = "resolved" in all_before and all_before["resolved"] != now["resolved"]
+    before = {
+        column: each.before[column]
+        for each in reversed(changes)
+        for column in _told_columns(name, each)
+        if not (is_turned and column in WITH_OPENNESS)
+    }
+    return any(now[column] != value for column, value in before.items())
+
+
+def _before(changes: Sequence[TriageChange]) -> dict[str, Any]:
+    """What the columns were before the changes that changed them."""
+    return {column: value for each in reversed(changes) for column, value in each.before.items()}
+
+
+def _after(changes: Sequence[TriageChange]) -> dict[str, Any]:
+    return {column: value for each in changes for column, value in each.after.items()}
+
+
+def _is_outdated(event: WebhookEvent) -> bool:
+    """Whether the last message about a report says something that was taken back since, and no event will tell that.
+
+    Any message has the whole record, with triage that can still be undone: the undo and what it undoes cancel each
+    other, so that whoever mirrors the record would keep it for good. Looked at once nothing else is pending.
+    """
+    if _of_report(event).filter(is_triage=True, settled_at=None).exclude(pk=event.pk).exists():
+        return False
+    sent = _of_report(event).filter(is_told=True).exclude(name__in=OUTCOMES).order_by("-settled_at")
+    moment = sent.values_list("settled_at", flat=True).first()
+    if moment is None:
+        return False
+    changes = list(TriageChange.objects.filter(feedback=event.report_id, at__gt=moment).order_by("pk"))
+    return _before(changes) != _after(changes)
+
+
+def _correct(event: WebhookEvent, now: datetime) -> None:
+    """Tell what is so after an event that is not told, if anybody wants that."""
+    update = WebhookEvent(name=UPDATED, report=event.report, actor=event.actor, is_triage=True, at=event.at)
+    if _wanting(update):
+        update.due_at = update.settled_at = now
+        update.is_told = True
+        update.save(force_insert=True)
+        _hand_out(update)
 
 
 def _is_told(event: WebhookEvent) -> bool:

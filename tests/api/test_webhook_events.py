@@ -327,6 +327,164 @@ def test_a_label_that_was_taken_back_after_a_resolution_is_not_told(api, who, th
     assert not WebhookEvent.objects.filter(settled_at=None).exists()
 
 
+def acted(admin, feedback_id, verb, **arguments):
+    """An action of the desk; its id."""
+    body = {"verb": verb, "arguments": arguments}
+    return data_of(admin.post(f"admin/feedback/{feedback_id}/actions", body))["action_id"]
+
+
+def undone(admin, action):
+    data_of(admin.post("admin/feedback/undo", {"action_id": action}))
+
+
+SNOOZED = {"until_again": True}
+CHANGED = {
+    "an owner": ([("own", {"owner": "me"})], "owner"),
+    "several, which are one": ([("snooze", SNOOZED), ("wake", {}), ("own", {"owner": "me"})], "owner"),
+    "a snooze": ([("snooze", SNOOZED)], "snoozed_until_again"),
+    "another outcome": ([("outcome", {"outcome": "answered"})], "outcome"),
+    "the same resolution again": ([("resolve", {"outcome": "noted"})], "resolved_at"),
+}
+
+
+def prepared(admin, who, thread, name):
+    """A report on which the verb of `CHANGED` with that name may be used, and all of which was told."""
+    report = make.rating(who.bob, thread)
+    if name in ("another outcome", "the same resolution again"):
+        acted(admin, report.feedback_id, "resolve", outcome="fixed")
+    if name == "the same resolution again":
+        make.rating(who.bob, thread, notes="Not yet.")
+    return report.feedback_id
+
+
+@pytest.mark.parametrize("is_undone", [False, True])
+@pytest.mark.parametrize("name", CHANGED)
+def test_whatever_else_is_in_the_full_record_is_told_when_an_admin_changed_it(
+    alice, api, who, thread, sent, name, is_undone
+):
+    """To platform admins, once, after the undo window, unless it is undone. To org admins nothing, as before."""
+    admin, (verbs, column) = api("admin"), CHANGED[name]
+    report = prepared(admin, who, thread, name)
+    hooks.endpoint(alice, URL + "/org")
+    hooks.endpoint(admin, URL, *hooks.ALL)
+    before = data_of(admin.get(f"admin/feedback/{report}/triage"))[column]
+    actions = [acted(admin, report, verb, **arguments) for verb, arguments in verbs]
+    hooks.work()
+    assert sent == []
+    if is_undone:
+        undone(admin, actions[-1])
+    with later():
+        hooks.work()
+    now = data_of(admin.get(f"admin/feedback/{report}/triage"))
+    assert (now[column] == before) is is_undone
+    assert [(url, *types([(url, message)])) for url, message in sent] == [(URL, "feedback.updated")] * (not is_undone)
+    for _, message in sent:
+        assert message["actor"] == "admin@heddle.test"
+        assert message["data"] == {key: value for key, value in now.items() if key not in ("lease", "version")}
+
+
+def test_what_a_resolution_and_a_reopening_bring_with_them_is_told_by_them_alone(api, who, thread, sent):
+    admin = api("admin")
+    hooks.endpoint(admin, URL, *hooks.ALL)
+    report, copy = make.rating(who.bob, thread).feedback_id, make.rating(who.alice, thread).feedback_id
+    acted(admin, report, "snooze", **SNOOZED)
+    with later():
+        hooks.work()
+        sent.clear()
+        acted(admin, report, "resolve", outcome="fixed")
+        acted(admin, copy, "duplicate", duplicate_of=report)
+    with later(2):
+        hooks.work()
+        acted(admin, report, "reopen")
+    with later(3):
+        hooks.work()
+    assert types(sent) == ["feedback.resolved", "feedback.resolved", "feedback.reopened"]
+    assert [message["data"]["outcome"] for _, message in sent] == ["fixed", "duplicate", None]
+    assert [message["data"]["snoozed_until_again"] for _, message in sent] == [True, False, False]
+
+
+def test_a_change_of_the_outcome_that_a_reopening_overtook_is_not_told(api, who, thread, sent):
+    """Nothing is left of it, and of the resolution nothing was told."""
+    admin, report = api("admin"), make.rating(who.bob, thread).feedback_id
+    hooks.endpoint(admin, URL, *hooks.ALL)
+    resolution = acted(admin, report, "resolve", outcome="fixed")
+    undone(admin, acted(admin, report, "outcome", outcome="answered"))
+    undone(admin, resolution)
+    with later():
+        hooks.work()
+    assert sent == []
+
+
+def test_duplicates_that_follow_their_original_are_told_with_the_new_one(api, who, thread, sent):
+    """By another duplicate, and when that is undone; and by a retraction."""
+    admin = api("admin")
+    copy, first = make.rating(who.eve, make.thread(who.eve)).feedback_id, make.rating(who.eve, make.thread(who.eve))
+    root = make.rating(who.eve, make.thread(who.eve)).feedback_id
+    acted(admin, copy, "duplicate", duplicate_of=first.feedback_id)
+    hooks.endpoint(admin, URL, *hooks.ALL)
+    undone(admin, acted(admin, first.feedback_id, "duplicate", duplicate_of=root))
+    with later():
+        hooks.work()
+        assert sent == []
+        acted(admin, first.feedback_id, "duplicate", duplicate_of=root)
+    with later(2):
+        hooks.work()
+        assert {(message["type"], message["data"]["feedback_id"]) for _, message in sent} == {
+            ("feedback.resolved", first.feedback_id),
+            ("feedback.updated", copy),
+        }
+        assert {message["data"]["duplicate_of"] for _, message in sent} == {root}
+        sent.clear()
+        acted(admin, root, "resolve", outcome="fixed")
+        path = UserFeedback.objects.get(key=root.removeprefix("fb_")).thread.thread_id
+        data_of(api("eve").request("DELETE", f"threads/{path}/messages/1/feedback"))
+    with later(4):
+        hooks.work()
+    told = {message["data"]["feedback_id"]: message for _, message in sent}
+    assert told[root]["type"] == "feedback.retracted"
+    assert {(told[each]["type"], told[each]["data"]["duplicate_of"]) for each in (first.feedback_id, copy)} == {
+        ("feedback.updated", None)
+    }
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "column"),
+    [
+        ("resolve", {"outcome": "fixed"}, "resolved"),
+        ("reply", {"public_reply": "It is mended."}, "public_reply"),
+        ("own", {"owner": "me"}, "owner"),
+    ],
+)
+def test_what_came_with_a_message_of_the_submitter_is_corrected_when_it_is_undone(
+    api, who, thread, sent, verb, arguments, column
+):
+    """That message is sent at once, with all that can still be undone."""
+    admin, report = api("admin"), make.rating(who.bob, thread).feedback_id
+    hooks.endpoint(admin, URL, *hooks.ALL)
+    action = acted(admin, report, verb, **arguments)
+    make.rating(who.bob, thread, notes="And another thing.")
+    hooks.work()
+    undone(admin, action)
+    with later():
+        hooks.work()
+    assert types(sent) == ["feedback.updated"] * 2
+    assert bool(sent[0][1]["data"][column]) and not sent[1][1]["data"][column]
+
+
+def test_a_snooze_that_ended_with_a_reopening_of_which_nothing_is_told_is_told(api, who, thread, sent):
+    admin, report = api("admin"), make.rating(who.bob, thread).feedback_id
+    hooks.endpoint(admin, URL, *hooks.ALL)
+    acted(admin, report, "snooze", **SNOOZED)
+    with later():
+        hooks.work()
+        acted(admin, report, "resolve", outcome="fixed")
+        acted(admin, report, "reopen")
+    with later(2):
+        hooks.work()
+    assert types(sent) == ["feedback.updated"] * 2
+    assert [message["data"]["snoozed_until_again"] for _, message in sent] == [True, False]
+
+
 def test_an_undone_reply_is_not_told_again_whatever_else_was_told_since(api, who, thread, sent):
     admin, report = api("admin"), make.rating(who.bob, thread)
     hooks.endpoint(admin, URL, "feedback.replied", "feedback.resolved")
@@ -862,6 +1020,57 @@ def test_who_follows_all_events_ends_with_the_label_and_the_note_that_the_report
             told = {name: message["data"][name] for name in told}
         row = UserFeedback.objects.get(key=report.feedback_id[3:])
         assert told == {name: getattr(row, name) for name in told}
+        assert not WebhookEvent.objects.filter(settled_at=None).exists()
+        transaction.set_rollback(True)
+
+
+VERBS = {
+    "label": {"add": ["loses count"]},
+    "unlabel": {"remove": ["loses count"]},
+    "own": {"owner": "me"},
+    "release": {"owner": None},
+    "resolve": {"outcome": "fixed"},
+    "outcome": {"outcome": "answered"},
+    "reopen": {},
+    "snooze": {"until_again": True},
+    "wake": {},
+    "reply": {"public_reply": "It is mended."},
+    "duplicate": {},
+}
+SPELLED = {"unlabel": "label", "release": "own"}
+
+
+@given(st.lists(st.tuples(st.sampled_from([*VERBS, "undo", "undo", "rate"]), st.sampled_from((0, 5, 29, 45)))))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+def test_who_stores_the_data_of_all_events_ends_with_the_record_that_the_report_has(api, who, sent, steps):
+    """Whatever admins and the submitter do to it, and take back, and whenever the windows of that pass."""
+    sent.clear()
+    admin = api("admin")
+    with transaction.atomic():
+        hooks.endpoint(admin, URL, *hooks.ALL)
+        other = make.rating(who.alice, make.thread(who.alice)).feedback_id
+        report = make.rating(who.bob, make.thread(who.bob))
+        path, actions, minutes = f"admin/feedback/{report.feedback_id}", [], 0
+        for place, (step, wait) in enumerate(steps):
+            with later(minutes / 60):
+                if step == "rate":
+                    make.rating(who.bob, report_thread(report), notes=f"Changed {place}")
+                elif step == "undo":
+                    if actions:
+                        admin.post("admin/feedback/undo", {"action_id": actions.pop()})
+                else:
+                    arguments = {"duplicate_of": other} if step == "duplicate" else VERBS[step]
+                    done = admin.post(f"{path}/actions", {"verb": SPELLED.get(step, step), "arguments": arguments})
+                    if done.status_code == 200 and (action := data_of(done)["action_id"]):
+                        actions.append(action)
+            minutes += wait
+            with later(minutes / 60):
+                hooks.work()
+        with later(minutes / 60 + 1):
+            hooks.work()
+        told = [message["data"] for _, message in sent if message["data"]["feedback_id"] == report.feedback_id]
+        shown = data_of(admin.get(f"{path}/triage"))
+        assert told[-1] == {name: value for name, value in shown.items() if name not in ("lease", "version")}
         assert not WebhookEvent.objects.filter(settled_at=None).exists()
         transaction.set_rollback(True)
 
