@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_postrun, worker_ready
+from celery.signals import setup_logging, task_postrun, worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -13,6 +13,7 @@ import django.conf
 
 import core.broker
 from config.env import require_folder
+from core import stopping
 from core.db import give_connection_back
 
 env = django.conf.settings.HEDDLE
@@ -103,6 +104,12 @@ def _leave_the_log(**_: object) -> None:
 def _tidy_up(**_: object) -> None:
     """Give the connection back, as Celery does only in a worker process of its own."""
     give_connection_back()
+
+
+@worker_shutting_down.connect
+def _stop(**_: object) -> None:
+    """Tell running jobs: a warm shutdown waits for them, however long they take."""
+    stopping.begin()
 
 
 @worker_ready.connect

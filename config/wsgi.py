@@ -20,7 +20,7 @@ from core import uploads
 handler = get_wsgi_application()
 
 from config import embedded, settings
-from core import direct, sse
+from core import direct, sse, stopping
 
 application = uploads.bounded(direct.answered(handler))
 
@@ -42,7 +42,8 @@ def _end_with(parent: BaseProcess) -> None:
 
 
 def _let_readers_go() -> None:
-    """End event streams on the signal to stop; the server alone would wait for them until it is killed.
+    """End event streams on the signal to stop; the server alone would wait for them until it is killed. The jobs of the
+    embedded worker are told, too.
 
     Not with a signal handler, because the server installs its own later. Python writes to the wakeup descriptor
     whichever handler is installed.
@@ -55,6 +56,7 @@ def _let_readers_go() -> None:
     def wait() -> None:
         while hears.recv(1)[0] not in (signal.SIGTERM, signal.SIGINT):
             pass
+        stopping.begin()
         logger.info("server.stopping")
         sse.end_all()
         # Another thread may have taken both of two signals; then the main one, which runs the handlers, sleeps on.

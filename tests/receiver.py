@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,13 +11,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """What one request is answered with. `hangs` says nothing; `drips` sends a byte of its head now and then."""
+    """What one request is answered with. `hangs` says nothing; `drips` sends a byte of its head now and then.
+    `meanwhile` is called before the answer.
+    """
 
     status: int = 200
     body: bytes = b"ok"
     headers: dict[str, str] = field(default_factory=dict)
     hangs: bool = False
     drips: bool = False
+    meanwhile: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.got.append(Got(self.command, self.path, headers, body))
         reply = self.server.replies.pop(0) if len(self.server.replies) > 1 else self.server.replies[0]
+        reply.meanwhile()
         if reply.hangs:
             self.server.over.wait(30)
         while reply.drips and not self.server.over.wait(0.05):

@@ -3,7 +3,8 @@
 The database row is the source of truth. A worker holds a webhook by a lease and stores the result after each attempt;
 if it dies in between, the delivery is unchanged and sent again with the same `webhook-id`. A failure ends the round:
 other messages to that webhook wait for the next sweep, so a server that hangs costs one timeout, not one per message. A
-process uses at most half of its worker threads for sending, so that turns continue.
+process uses at most half of its worker threads for sending, so that turns continue. One that was told to stop begins no
+further message; another process, or the next one, goes on.
 """
 
 import logging
@@ -19,7 +20,7 @@ from django.db.models import DateTimeField, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from core import jobs, outbound
+from core import jobs, outbound, stopping
 from core.errors import DomainError
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks import audience, outbox, signing
@@ -51,9 +52,10 @@ class Outcome:
 def deliver(endpoint_id: int) -> None:
     """Send a webhook its due messages one by one. Does nothing if another worker is doing it or no slot is free.
 
-    Then it is the turn of one that found no slot meanwhile.
+    Then it is the turn of one that found no slot meanwhile. In a process that was told to stop, what is left is queued
+    once: the embedded worker would take it again and again.
     """
-    if not _slots.acquire(blocking=False):
+    if stopping.has_begun() or not _slots.acquire(blocking=False):
         return
     try:
         while _round(endpoint_id):
@@ -90,14 +92,14 @@ def _round(endpoint_id: int) -> bool:
     if lease is None:
         return False
     try:
-        while delivery := _next(endpoint_id):
+        while not stopping.has_begun() and (delivery := _next(endpoint_id)):
             lease = _renewed(endpoint_id, lease)
             if lease is None or not _sent(delivery, lease):
                 return False
     finally:
         _released(endpoint_id, lease)
     # A queue message that arrived while the lease was held did nothing.
-    return _due().filter(endpoint=endpoint_id).exists()
+    return not stopping.has_begun() and _due().filter(endpoint=endpoint_id).exists()
 
 
 def _claimed(endpoint_id: int) -> datetime | None:

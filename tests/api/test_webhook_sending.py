@@ -10,11 +10,12 @@ from ipaddress import ip_network
 
 import pytest
 import time_machine
+from celery.signals import worker_shutting_down
 from django.db.models.deletion import Collector
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from core import jobs, outbound
+from core import jobs, outbound, stopping
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks import audience, sending
 from tests import hooks, make
@@ -400,6 +401,31 @@ def test_a_worker_that_lost_its_lease_before_it_sent_sends_nothing(hook, receive
     hooks.work()
     assert receiver.got == []
     assert WebhookEndpoint.objects.get().lease_until == taken
+
+
+def test_a_worker_that_is_told_to_stop_leaves_the_rest_to_the_next_one(alice, hook, receiver, rate, monkeypatch):
+    """However much there is. It is queued once, and sent by whoever takes it, in its order and once."""
+    monkeypatch.setattr(stopping, "_told", threading.Event())
+    asked = []
+    monkeypatch.setattr(jobs, "enqueue", lambda task, row_id: asked.append((task, row_id)))
+    for _ in range(3):
+        rate()
+    for event_id in sending.outbox.due():
+        sending.outbox.settle(event_id)
+    told = {"sender": "worker", "sig": "SIGTERM", "how": "Warm", "exitcode": 0}
+    receiver.answers(Reply(meanwhile=lambda: worker_shutting_down.send(**told)), Reply())
+    pk = WebhookEndpoint.objects.get().pk
+    asked.clear()
+    sending.deliver(pk)
+    assert len(receiver.got) == 1 and asked == [("feedback.deliver", pk)]
+    assert WebhookEndpoint.objects.get().lease_until is None
+    sending.deliver(pk)
+    assert len(receiver.got) == len(asked) == 1
+    monkeypatch.setattr(stopping, "_told", threading.Event())
+    sending.deliver(pk)
+    items = log(alice, hook)
+    assert [got.headers["webhook-id"] for got in receiver.got] == [item["message_id"] for item in reversed(items)]
+    assert {item["state"] for item in log(alice, hook)} == {"delivered"}
 
 
 def test_the_only_process_takes_up_at_its_start_what_the_one_before_it_held(hook, receiver, rate):

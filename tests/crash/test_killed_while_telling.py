@@ -1,5 +1,8 @@
-"""A worker is killed while it sends a webhook: the message arrives again, the same one."""
+"""A worker is killed or told to stop while it sends webhooks: nothing is lost."""
 
+import os
+import signal
+import subprocess
 import time
 from collections.abc import Callable
 
@@ -46,3 +49,39 @@ def test_a_message_that_was_being_sent_is_sent_again_under_its_id(
         assert first.body == second.body
         assert len(log()) == 1
         live.fetch(here, served.token("admin"), method="DELETE")
+
+
+def test_who_is_told_to_stop_sends_no_further_message_and_the_next_one_goes_on(
+    served: live.Served,
+) -> None:
+    """However many wait: the message that was being sent is the last one, and none of them arrives twice."""
+    hooks, token = f"{served.url}/v1/webhooks", served.token("admin")
+    name, said = ("worker", "Warm shutdown") if served.way == "full" else ("server", "server.stopping")
+    stopping = served.processes[name]
+    said_before = served.log.read_text().count(said)
+    with receiving() as receiver:
+        status, made = live.fetch(hooks, token, {"url": receiver.url, "events": ["feedback.submitted"]})
+        assert status == 200, made
+        here = f"{hooks}/{made['data']['webhook_id']}"
+
+        def stop() -> None:
+            for _ in range(4):
+                live.fetch(f"{here}/test", token, method="POST")
+            os.kill(stopping.pid, signal.SIGTERM)
+            until(lambda: served.log.read_text().count(said) > said_before)
+
+        receiver.answers(Reply(meanwhile=stop), Reply())
+        live.fetch(f"{here}/test", token, method="POST")
+        try:
+            stopping.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(stopping.pid, signal.SIGKILL)
+            stopping.wait()
+            raise
+        assert len(receiver.got) == 1
+        del served.processes[name]
+        start_workers(served)
+        until(lambda: len(receiver.got) >= 5)
+        log = live.fetch(f"{here}/deliveries", token)[1]["data"]["items"]
+        assert sorted(got.headers["webhook-id"] for got in receiver.got) == sorted(each["message_id"] for each in log)
+        live.fetch(here, token, method="DELETE")
