@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from accounts.rights import require_admin
-from core import ids, jobs, notices
+from core import ids, jobs, notices, stopping
 from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound, Unavailable
@@ -168,9 +168,9 @@ def advance(bulk_pk: int) -> None:
     """Run a bulk to its end, in chunks, each in its own transaction together with the progress.
 
     If a worker dies, only its current chunk is lost; the sweep queues the bulk again, and it continues after the last
-    complete chunk.
+    complete chunk. A process that was told to stop begins no further one: the bulk is queued for another process.
     """
-    if not _claim(bulk_pk):
+    if stopping.has_begun() or not _claim(bulk_pk):
         return
     query = Bulk.objects.values_list("query", flat=True).get(pk=bulk_pk)
     is_digested = parse(query or "").is_digested
@@ -181,6 +181,9 @@ def advance(bulk_pk: int) -> None:
             if not _advance_chunk(_author(bulk_pk), bulk_pk):
                 break
             notices.publish(triage.NOTICE)
+            if stopping.has_begun():
+                _hand_over(bulk_pk)
+                return
     except Unavailable:  # the sweep goes on with it
         raise
     except DomainError:  # its author is no longer an admin
@@ -265,6 +268,12 @@ def _claim(bulk_pk: int) -> bool:
     free = Q(state=Bulk.State.QUEUED) | Q(state=Bulk.State.RUNNING, lease_until__lt=timezone.now())
     claimed = Bulk.objects.filter(free, pk=bulk_pk).update(state=Bulk.State.RUNNING, lease_until=_lease_end())
     return bool(claimed)
+
+
+def _hand_over(bulk_pk: int) -> None:
+    """Let another process claim a running bulk, at once or with the sweep."""
+    Bulk.objects.filter(pk=bulk_pk, state=Bulk.State.RUNNING).update(lease_until=timezone.now())
+    jobs.enqueue(TASK, bulk_pk)
 
 
 def _lease_end() -> datetime:

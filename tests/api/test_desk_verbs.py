@@ -10,12 +10,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
+from celery.signals import worker_shutting_down
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts import leaving
 from accounts.models import User
+from core import jobs, stopping
 from feedback import bulk, deciding, labelling, last_action, projecting, saved_views, triage, undoing
 from feedback.models import Bulk, Label, Labelled, Reply, SavedView, TriageChange, UserFeedback
 from tests import make
@@ -1052,6 +1054,38 @@ def test_a_label_that_a_renaming_fills_is_not_deleted(admin, reports, monkeypatc
     bulk.advance(Bulk.objects.latest("pk").pk)
     label = Label.objects.get()
     assert (label.name, label.description, label.labelled.count()) == ("cash", "The money.", len(reports))
+
+
+def test_a_worker_that_is_told_to_stop_leaves_the_rest_of_a_bulk_to_the_next_one(admin, reports, monkeypatch):
+    """It would go on for as long as there are reports. It is queued again once, and claimed at once."""
+    monkeypatch.setattr(stopping, "_told", threading.Event())
+    monkeypatch.setattr(bulk, "AT_ONCE", 0)
+    monkeypatch.setattr(bulk, "CHUNK", 1)
+    begun = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    pk, asked = Bulk.objects.get().pk, []
+    monkeypatch.setattr(jobs, "enqueue", lambda task, row_id: asked.append((task, row_id)))
+    worker_shutting_down.send(sender="worker", sig="SIGTERM", how="Warm", exitcode=0)
+    bulk.advance(pk)
+    assert asked == [] and not TriageChange.objects.exists()
+    stopping._told.clear()
+    monkeypatch.setattr(triage, "subject_of", stopped_by(triage.subject_of))
+    bulk.advance(pk)
+    now = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
+    assert (now["state"], now["done_count"], asked) == ("running", 1, [("feedback.bulk", pk)])
+    monkeypatch.undo()
+    bulk.advance(pk)
+    now = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
+    assert (now["state"], now["done_count"], TriageChange.objects.count()) == ("done", 3, 3)
+
+
+def stopped_by(step):
+    """A step during which the worker is told to stop."""
+
+    def stopped(*given):
+        worker_shutting_down.send(sender="worker", sig="SIGTERM", how="Warm", exitcode=0)
+        return step(*given)
+
+    return stopped
 
 
 def test_a_bulk_that_has_changed_nothing_yet_is_taken_back_before_it_does(admin, reports, monkeypatch):
