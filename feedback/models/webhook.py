@@ -62,8 +62,15 @@ class WebhookEvent(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # For the sweep: due events that are not settled, and old settled ones.
-            models.Index(fields=["settled_at", "due_at"], name="webhook_event_due"),
+            # For settling: what is due, first what submitters did. And old settled ones.
+            models.Index(
+                fields=["is_triage", "due_at", "id"],
+                condition=models.Q(settled_at__isnull=True),
+                name="webhook_event_due",
+            ),
+            models.Index(
+                fields=["settled_at"], condition=models.Q(settled_at__isnull=False), name="webhook_event_settled"
+            ),
             models.Index(fields=["report", "id"], name="webhook_event_report"),
         ]
 
@@ -95,6 +102,9 @@ class WebhookDelivery(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     tries = models.PositiveIntegerField(default=0, help_text="since it was queued or replayed last")
     next_at = models.DateTimeField(default=timezone.now)
+    goes_first = models.BooleanField(
+        default=False, help_text="before the webhook's others: a submitter did it, or somebody waits for it"
+    )
     created = models.DateTimeField(default=timezone.now, db_index=True)
     settled_at = models.DateTimeField(null=True)
 
@@ -105,6 +115,12 @@ class WebhookDelivery(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["endpoint", "-id"], name="webhook_delivery_log"),
             models.Index(fields=["next_at"], condition=models.Q(state="pending"), name="webhook_delivery_due"),
+            # For sending: what is due for a webhook, in its order.
+            models.Index(
+                fields=["endpoint", "-goes_first", "next_at", "id"],
+                condition=models.Q(state="pending"),
+                name="webhook_delivery_next",
+            ),
             # Recent results, for metrics.
             models.Index(fields=["settled_at", "state"], name="webhook_delivery_settled"),
         ]

@@ -1,6 +1,7 @@
 """The delivery log: reading it, replaying a message, sending a test."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -38,7 +39,7 @@ def delivery_for(endpoint: WebhookEndpoint, delivery_id: str) -> WebhookDelivery
 def replay(endpoint: WebhookEndpoint, delivery: WebhookDelivery) -> WebhookDelivery:
     """Send a message again now: the same bytes with the same `webhook-id` and a new series of retries."""
     _require_enabled(endpoint)
-    again = {"state": State.PENDING, "tries": 0, "next_at": _before_all_others(endpoint), "settled_at": None}
+    again = {"state": State.PENDING, "tries": 0, "settled_at": None, **_before_all_others(endpoint)}
     with transaction.atomic():
         if not WebhookDelivery.objects.filter(pk=delivery.pk).update(**again):
             raise NotFound(_UNKNOWN)  # it was pruned from the log just now
@@ -60,17 +61,17 @@ def test(endpoint: WebhookEndpoint) -> WebhookDelivery:
             name=TEST,
             audience=Audience.ORG,
             body=told.model_dump_json(),
-            next_at=_before_all_others(endpoint),
+            **_before_all_others(endpoint),
         )
         jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
     return delivery
 
 
-def _before_all_others(endpoint: WebhookEndpoint) -> datetime:
-    """A due time before all waiting messages: a round stops at the first failure, and somebody waits for this one."""
+def _before_all_others(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    """A place before all waiting messages: a round stops at the first failure, and somebody waits for this one."""
     waiting = endpoint.deliveries.filter(state=State.PENDING).order_by("next_at")
     first, now = waiting.values_list("next_at", flat=True).first(), timezone.now()
-    return min(first - timedelta(microseconds=1), now) if first else now
+    return {"next_at": min(first - timedelta(microseconds=1), now) if first else now, "goes_first": True}
 
 
 def out(delivery: WebhookDelivery) -> DeliveryOut:

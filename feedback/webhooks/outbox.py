@@ -29,6 +29,7 @@ from feedback.webhooks.events import (
     OUTCOMES,
     REPLIED,
     RETRACTED,
+    SUBMITTED,
     UPDATED,
     WITH_OPENNESS,
     RetractedData,
@@ -49,6 +50,8 @@ _AT_ONCE = 100
 _settling = threading.Lock()
 _is_asked = threading.Event()
 """Whether more may have become due since the job of this process looked."""
+_BY_SUBMITTERS = (SUBMITTED, UPDATED, RETRACTED)
+"""Sent before what the desk does. `feedback.updated` is the submitter's unless it is triage."""
 _REPLY = ("public_status", "public_reply")
 """The columns of which `feedback.replied` tells."""
 
@@ -233,13 +236,24 @@ def _held_until(event: WebhookEvent) -> datetime:
 
 
 def due() -> list[int]:
-    """Events that are due, oldest first, at most as many as one job settles."""
+    """Events that are due, at most as many as one job settles: those of submitters and checks before those of triage,
+    of which a bulk leaves thousands; each oldest first.
+    """
+    found = list[int]()
+    for rows in due_events():
+        found += rows.order_by("due_at", "id").values_list("pk", flat=True)[: _AT_ONCE - len(found)]
+    return found
+
+
+def due_events() -> list[QuerySet[WebhookEvent]]:
+    """Events that are due, each kind in the order of its index: those of submitters and checks, and those of triage."""
     rows = WebhookEvent.objects.filter(settled_at=None, due_at__lte=timezone.now())
-    return list(rows.order_by("id").values_list("pk", flat=True)[:_AT_ONCE])
+    # `in`, because Django writes NOT for a comparison with False, for which SQLite has no index.
+    return [rows.filter(is_triage__in=[is_triage]) for is_triage in (False, True)]
 
 
 def settle_due() -> None:
-    """Settle what is due, oldest first, in one job of a process, which goes on behind the other jobs in the queue.
+    """Settle what is due, in the order of `due`, in one job of a process, which goes on behind the other jobs.
 
     With a job for each event, the end of a large bulk would hold up all turns. An event that fails is left to the next
     sweep.
@@ -406,11 +420,19 @@ def _hand_out(event: WebhookEvent) -> None:
 
     One that was disabled before the event gets nothing. One that was disabled since, gets it when it is enabled again.
     """
+    if event.name == UPDATED and not event.is_triage:
+        _bring_forward(event)
     for endpoint in _wanting(event):
         was_enabled = endpoint.is_enabled or (endpoint.disabled_at and endpoint.disabled_at > event.at)
         audience = audience_for(endpoint, event) if was_enabled else None
         if audience is not None:
             _deliver(endpoint, event, audience, _body(event, audience))
+
+
+def _bring_forward(event: WebhookEvent) -> None:
+    """Let what is pending of a report go first with what its submitter did after it, so that its order stays."""
+    earlier = list(_of_report(event).filter(pk__lt=event.pk).values_list("pk", flat=True))
+    WebhookDelivery.objects.filter(event__in=earlier, state=WebhookDelivery.State.PENDING).update(goes_first=True)
 
 
 def _wanting(event: WebhookEvent) -> list[WebhookEndpoint]:
@@ -427,6 +449,7 @@ def _deliver(endpoint: WebhookEndpoint, event: WebhookEvent, audience: str, body
         name=event.name,
         audience=audience,
         body=body,
+        goes_first=event.name in _BY_SUBMITTERS and not event.is_triage,
     )
     jobs.enqueue_on_commit(DELIVER, endpoint.pk)
 

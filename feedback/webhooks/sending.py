@@ -1,4 +1,4 @@
-"""Sending deliveries: one worker at a time per webhook, in the order of the events.
+"""Sending deliveries: one worker at a time per webhook, what submitters did first, else in the order of the events.
 
 The database row is the source of truth. A worker holds a webhook by a lease and stores the result after each attempt;
 if it dies in between, the delivery is unchanged and sent again with the same `webhook-id`. A failure ends the round:
@@ -135,7 +135,7 @@ def _waiting() -> int | None:
 
 def _next(endpoint_id: int) -> WebhookDelivery | None:
     rows = _due().filter(endpoint=endpoint_id).select_related("endpoint__owner", "event__report__thread")
-    return rows.order_by("next_at", "pk").first()
+    return rows.order_by("-goes_first", "next_at", "pk").first()
 
 
 def _sent(delivery: WebhookDelivery, lease: datetime) -> bool:

@@ -183,6 +183,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
     "feedback.WebhookDelivery": {
         "public": "id key endpoint event",
         "own": "message_id name audience body state tries next_at created settled_at",
+        "nobody": "goes_first",
     },
     "feedback.WebhookAttempt": {"public": "id delivery", "own": "at milliseconds status error response"},
     "feedback.WebhookTold": {"public": "id endpoint report"},

@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from core import related
 from feedback import querying
-from feedback.models import RatedTool, Triage, UserFeedback
+from feedback.models import RatedTool, Triage, UserFeedback, WebhookEndpoint
 from feedback.querying import sides
-from tests import make
+from feedback.webhooks import outbox, sending
+from tests import hooks, make
 from tests.conftest import data_of
 from threads.models import Pin
 
@@ -219,6 +220,24 @@ def test_what_completes_a_query_is_counted_along_indexes(api, plan_of):
         for table in ("feedback_labelled", "feedback_userfeedback", "feedback_ratedanswer", "feedback_ratedtool"):
             assert f"SCAN {table}" not in plan and f"Seq Scan on {table}" not in plan
         assert "Sort" not in plan.partition("SubPlan")[2]
+
+
+@pytest.mark.django_db
+def test_what_is_sent_next_and_what_is_settled_next_come_in_the_order_of_an_index(api, who):
+    """However many wait: a bulk leaves thousands."""
+    hooks.endpoint(api("admin"), "https://hooks.example.org/in", *hooks.ALL)
+    report = make.rating(who.alice, make.thread(who.alice))
+    hooks.triaged(report.feedback_id, who.admin, resolved=True)
+    asked = list(plans_of(outbox.due))
+    assert len(asked) == 2
+    for _, plan in asked:
+        assert "webhook_event_due" in plan and "TEMP B-TREE" not in plan and "Sort" not in plan
+        assert "is_triage=? AND due_at<?" in plan or "due_at <=" in plan.partition("Index Cond")[2]
+    [endpoint] = WebhookEndpoint.objects.all()
+    asked = list(plans_of(lambda: sending._next(endpoint.pk)))
+    assert "webhook_delivery_next" in asked[0][1]
+    for _, plan in asked:
+        assert "TEMP B-TREE" not in plan and "Sort" not in plan
 
 
 @pytest.mark.django_db

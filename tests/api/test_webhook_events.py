@@ -890,6 +890,56 @@ def test_a_large_bulk_is_told_when_none_of_it_can_be_undone_any_more(api, who, t
         assert {message["data"]["feedback_id"] for _, message in sent} == {each.feedback_id for each in made[1:]}
 
 
+@pytest.fixture
+def behind_a_bulk(api, who, sent):
+    """Four reports of bob's that a bulk resolved, oldest first; all of it is due, and told to nobody yet."""
+    admin = api("admin")
+    hooks.endpoint(admin, URL, *hooks.ALL)
+    made = [make.rating(who.bob, make.thread(who.bob)) for _ in range(4)]
+    hooks.work()
+    sent.clear()
+    data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "query": "is:open"}))
+    with later():
+        yield made
+
+
+def told_of(sent):
+    return [(message["type"].partition(".")[2], message["data"]["feedback_id"]) for _, message in sent]
+
+
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_what_submitters_do_is_not_kept_waiting_by_what_the_desk_did(api, who, sent, behind_a_bulk, is_settled):
+    """A new rating, a change and a retraction; but of the report that was changed first what was done before."""
+    if is_settled:
+        for event_id in outbox.due():
+            outbox.settle(event_id)
+    first, second, third, fourth = behind_a_bulk
+    new = make.rating(who.alice, make.thread(who.alice)).feedback_id
+    make.rating(who.bob, report_thread(third), notes="Not yet.")
+    path = report_thread(fourth).thread_id
+    data_of(api("bob").request("DELETE", f"threads/{path}/messages/1/feedback"))
+    hooks.work()
+    said, desk = told_of(sent)[:4], told_of(sent)[4:]
+    assert set(said) == {
+        ("submitted", new),
+        ("resolved", third.feedback_id),
+        ("updated", third.feedback_id),
+        ("retracted", fourth.feedback_id),
+    }
+    assert said.index(("resolved", third.feedback_id)) < said.index(("updated", third.feedback_id))
+    assert desk == [("resolved", first.feedback_id), ("resolved", second.feedback_id)]
+
+
+def test_a_rating_that_the_sweep_finds_is_settled_before_a_bulk(who, sent, behind_a_bulk, monkeypatch):
+    """Its own job may be lost; then it is one of many that are due."""
+    new = make.rating(who.alice, make.thread(who.alice)).feedback_id
+    monkeypatch.setattr(outbox, "_AT_ONCE", 2)
+    outbox.settle_due()
+    monkeypatch.setattr(outbox, "due", list)
+    hooks.work()
+    assert told_of(sent) == [("submitted", new), ("resolved", behind_a_bulk[0].feedback_id)]
+
+
 def test_a_resolve_waits_for_its_own_window_not_for_that_of_one_before_it(api, who, thread, sent):
     hooks.endpoint(api("admin"), URL, "feedback.resolved", "feedback.reopened")
     report = make.rating(who.bob, thread)
