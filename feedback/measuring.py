@@ -6,7 +6,8 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from core.measures import Gauge
-from feedback.models import UserFeedback, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from feedback.models import UserFeedback, WebhookDelivery, WebhookEndpoint
+from feedback.webhooks import outbox
 
 State = WebhookDelivery.State
 _LATELY = timedelta(hours=1)
@@ -30,7 +31,11 @@ def _webhooks() -> list[Gauge]:
         failing=Count("pk", filter=Q(is_enabled=True, failing_since__isnull=False)),
         disabled=Count("pk", filter=Q(is_enabled=False)),
     )
-    due = WebhookEvent.objects.filter(settled_at=None, due_at__lte=now).count()
+    kinds = [rows.order_by("due_at") for rows in outbox.due_events()]
+    due = sum(rows.count() for rows in kinds)
+    # The first of each kind's index: an aggregate would read all that a bulk has left.
+    oldest = [found for rows in kinds for found in rows.values_list("due_at", flat=True)[:1]]
+    due_for = max(0.0, (now - min(oldest)).total_seconds()) if oldest else 0
     return [
         Gauge(
             "heddle_webhook_settled",
@@ -40,6 +45,7 @@ def _webhooks() -> list[Gauge]:
         Gauge("heddle_webhook_pending", "Pending webhook deliveries.", {"": waiting["count"]}),
         Gauge("heddle_webhook_oldest_pending_seconds", "Age in seconds of the oldest pending delivery.", {"": age}),
         Gauge("heddle_webhook_events_due", "Webhook events that are due and not settled.", {"": due}),
+        Gauge("heddle_webhook_oldest_due_seconds", "Seconds since the oldest such event was due.", {"": due_for}),
         Gauge(
             "heddle_webhook_endpoints",
             "Webhooks by state; well means enabled and not failing.",

@@ -61,6 +61,23 @@ def test_what_happened_and_was_told_to_nobody_yet(who, figures):
     assert figures()["heddle_webhook_events_due"] == 1
 
 
+def test_since_when_the_oldest_event_is_due(who, figures):
+    """Of either kind. Many that are due since just now, as after a bulk, are no reason for an alarm."""
+    assert figures()["heddle_webhook_oldest_due_seconds"] == 0
+    make.rating(who.alice, make.thread(who.alice))
+    common = {"name": "feedback.updated", "report": UserFeedback.objects.get(), "actor": who.admin.user}
+    now = timezone.now()
+    for minutes in (-60, *[0] * 20):
+        WebhookEvent.objects.create(is_triage=True, due_at=now - timedelta(minutes=minutes), **common)
+    found = figures()
+    assert found["heddle_webhook_events_due"] == 20 and found["heddle_webhook_oldest_due_seconds"] < 60
+    for minutes, is_triage in ((10, True), (20, False), (40, True)):
+        event = WebhookEvent.objects.create(is_triage=is_triage, due_at=now - timedelta(minutes=minutes), **common)
+        assert 0 <= figures()["heddle_webhook_oldest_due_seconds"] - 60 * minutes < 60
+    WebhookEvent.objects.filter(pk=event.pk).update(settled_at=now)
+    assert 0 <= figures()["heddle_webhook_oldest_due_seconds"] - 1200 < 60
+
+
 def test_the_desk_by_age(who, figures):
     thread = make.conversation(who.alice, 8)
     for place, days in enumerate((0, 2, 10, 40)):

@@ -241,6 +241,17 @@ def test_what_is_sent_next_and_what_is_settled_next_come_in_the_order_of_an_inde
 
 
 @pytest.mark.django_db
+def test_the_oldest_due_event_is_the_first_of_an_index(client):
+    asked = [each for each in plans_of(lambda: client.get("/metrics")) if 'FROM "feedback_webhookevent"' in each[0]]
+    oldest = [plan for sql, plan in asked if "LIMIT 1" in sql]
+    assert (len(asked), len(oldest)) == (4, 2)
+    for _, plan in asked:
+        assert "webhook_event_due" in plan
+    for plan in oldest:
+        assert "TEMP B-TREE" not in plan and "Sort" not in plan and "Aggregate" not in plan
+
+
+@pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="a plan of SQLite, which plans by rule")
 @pytest.mark.parametrize("body", [{"query": "hello"}, {"q": '"!!"'}])
 def test_what_people_wrote_is_looked_up_once_for_each_block(api, who, body):
