@@ -69,9 +69,9 @@ def snoozes(tz: tzinfo) -> list[Snooze]:
 
 
 def chosen(form: QueryDict) -> dict[str, str]:
-    """The outcome that was chosen and not sent."""
+    """The outcome that was chosen and not sent; after reopening, that of the resolution is over."""
     outcome = form.get("outcome")
-    return {"outcome": outcome} if outcome else {}
+    return {"outcome": outcome} if outcome and form.get("verb") != "reopen" else {}
 
 
 def goes_on(form: QueryDict) -> bool:

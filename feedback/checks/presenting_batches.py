@@ -97,12 +97,14 @@ def headline(head: BatchHeadOut, turned_failing: int, turned_passing: int) -> st
 
 
 def figures(now: BatchHeadOut, before: BatchHeadOut | None) -> tuple[Figure, ...]:
-    """The figures of both batches, without those that are empty in both."""
-    rows = (
+    """The figures of both batches, without those that are empty in both. Of one alone, the heading has the results."""
+    results = (
         ("Runs that passed", _passed),
         ("Failed", lambda head: _number(head.failed)),
         ("Broken", lambda head: _number(head.broken)),
         ("Undecided", lambda head: _number(head.undecided)),
+    )
+    rows = (
         ("Skills", lambda head: "latest" if head.skills == "latest" else "original"),
         ("System prompt", lambda head: "latest of agents" if head.prompt == "latest" else "original"),
         ("Tool calls", lambda head: "live" if head.tools == "live" else "recorded"),
@@ -111,7 +113,8 @@ def figures(now: BatchHeadOut, before: BatchHeadOut | None) -> tuple[Figure, ...
         ("Tokens", _tokens),
         ("Cost", _cost),
     )
-    told = [Figure(name, tell(now), tell(before) if before else "") for name, tell in rows]
+    shown = (*results, *rows) if before else rows
+    told = [Figure(name, tell(now), tell(before) if before else "") for name, tell in shown]
     return tuple(each for each in told if each.now or each.before)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.desk import complaints, empty, first_of_the_open, shows  # noqa: F401
+from tests.e2e.desk import complaints, empty, first_of_the_open, shows, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -34,6 +34,25 @@ def test_an_outcome_that_was_chosen_is_not_set_back_by_other_buttons(
     expect(page.locator("#triage [name=outcome]")).to_have_value("noted")
     fixed = empty.call("admin", "GET", f"admin/feedback?q=thread:{thread_id}+outcome:fixed")["items"]
     assert [each["notes"] for each in fixed] == ["Gauge stuck 1"]
+
+
+def test_reopening_begins_with_the_usual_outcome(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 1, "Chain loose")
+    report = stored(empty, thread_id)[0]["feedback_id"]
+    body = {"verb": "resolve", "arguments": {"outcome": "fixed"}}
+    empty.call("admin", "POST", f"admin/feedback/{report}/actions", body)
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=&item={report}")
+    outcome = page.locator("#triage [name=outcome]")
+    expect(outcome).to_have_value("fixed")
+    outcome.select_option("answered")
+    page.locator("#admin-label").fill("chains")
+    page.locator("#admin-label").press("Enter")
+    expect(page.locator(".tag", has_text="chains")).to_be_visible()
+    expect(outcome).to_have_value("answered")
+    page.locator("#triage [value=reopen]").click()
+    expect(page.locator("#triage [value=resolve]")).to_be_visible()
+    expect(outcome).to_have_value("noted")
 
 
 def test_an_expectation_keeps_its_kind_with_its_words(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

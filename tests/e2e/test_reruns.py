@@ -36,6 +36,7 @@ def rerun_and_compare(page: Page, press: Callable[[], Any], source: str, *, by_k
     assert sideways(page) == 0
     page.keyboard.press("b") if by_keys else page.locator(".bar a", has_text="Back to the report").click()
     expect(page.locator("#desk-report, #desk-talk").first).to_be_attached()
+    page.wait_for_load_state()  # keys need its scripts
 
 
 def test_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
