@@ -193,18 +193,23 @@ def test_a_platform_admin_gets_the_full_record_with_a_reply_too(alice, api, who,
     assert len(others) == 2 and MARK not in json.dumps(others) and "admin@heddle.test" not in json.dumps(others)
 
 
-def test_a_label_that_came_with_a_reply_is_corrected_when_it_is_taken_back(api, who, thread, sent):
-    admin, report = api("admin"), make.rating(who.bob, thread)
-    hooks.endpoint(admin, URL, "feedback.updated", "feedback.replied")
-    replied(admin, report.feedback_id, public_reply="It is mended.")
+def labelled_until_it_was_told(admin, feedback_id):
+    """A label that comes before another message about the report is settled, and is taken back after that."""
     with later(20 / 60):
         body = {"verb": "label", "arguments": {"add": ["loses count"]}}
-        acted = data_of(admin.post(f"admin/feedback/{report.feedback_id}/actions", body))
+        acted = data_of(admin.post(f"admin/feedback/{feedback_id}/actions", body))
     with later(31 / 60):
         hooks.work()
         data_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))
     with later(2):
         hooks.work()
+
+
+def test_a_label_that_came_with_a_reply_is_corrected_when_it_is_taken_back(api, who, thread, sent):
+    admin, report = api("admin"), make.rating(who.bob, thread)
+    hooks.endpoint(admin, URL, "feedback.updated", "feedback.replied")
+    replied(admin, report.feedback_id, public_reply="It is mended.")
+    labelled_until_it_was_told(admin, report.feedback_id)
     assert types(sent) == ["feedback.replied", "feedback.updated"]
     assert [message["data"]["admin_label"] for _, message in sent] == ["loses count", None]
 
@@ -298,14 +303,7 @@ def test_a_label_that_another_message_told_of_is_corrected_when_it_is_taken_back
     admin, report = api("admin"), make.rating(who.bob, thread)
     hooks.endpoint(admin, URL, "feedback.updated", "feedback.resolved")
     resolved(report, who)
-    with later(20 / 60):
-        body = {"verb": "label", "arguments": {"add": ["loses count"]}}
-        acted = data_of(admin.post(f"admin/feedback/{report.feedback_id}/actions", body))
-    with later(31 / 60):
-        hooks.work()
-        data_of(admin.post("admin/feedback/undo", {"action_id": acted["action_id"]}))
-    with later(2):
-        hooks.work()
+    labelled_until_it_was_told(admin, report.feedback_id)
     assert types(sent) == ["feedback.resolved", "feedback.updated"]
     assert [message["data"]["admin_label"] for _, message in sent] == ["loses count", None]
 
