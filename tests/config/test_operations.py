@@ -134,6 +134,18 @@ def test_at_the_start_a_process_says_what_will_puzzle_somebody(settings, folder,
     assert "refused" in found["queue.not_answering"]["reason"] and "secret" not in str(found["queue.not_answering"])
 
 
+def test_a_process_with_another_secret_key_than_the_one_before_says_so(settings, caplog):
+    """Its webhooks would carry signatures that no receiver accepts."""
+    settings.HEDDLE = settings.HEDDLE.model_copy(
+        update={"redis_url": f"redis://127.0.0.1:{live.free_port()}/0", "secret_key": "one" * 20}
+    )
+    for key in ("one" * 20, "one" * 20, "two" * 20, "two" * 20):
+        settings.SECRET_KEY = key
+        starting.tell()
+    warned = [record for record in caplog.records if record.getMessage() == "secret_key.differs"]
+    assert len(warned) == 1 and not any("two" in str(vars(record)) for record in warned)
+
+
 def test_a_house_in_order_says_nothing(settings, caplog, monkeypatch):
     for name in [name for name in os.environ if name.startswith("HEDDLE_")]:
         monkeypatch.delenv(name)
