@@ -280,6 +280,24 @@ def test_a_rating_that_is_taken_back_is_told_and_its_words_are_in_view(
         expect(page.locator(part)).to_be_in_viewport(ratio=1)
 
 
+def test_a_reply_to_a_rating_is_not_said_to_be_something_new_below(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Long. [[words 900]]", visibility="org")
+    heddle.rate("alice", thread_id, 1, notes="Rather long")
+    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.mouse.wheel(0, -1e5)
+    wait_until(lambda: page.evaluate("scrollY") == 0)
+    body = {"verb": "reply", "arguments": {"public_reply": "Shorter from now on."}}
+    heddle.call("admin", "POST", f"admin/feedback/{report['feedback_id']}/actions", body)
+    expect(page.locator("#mark-1")).to_contain_text("Shorter from now on.")
+    expect(page.locator(".below")).to_be_hidden()
+    heddle.call(
+        "alice", "POST", f"threads/{thread_id}/messages", {"message": {"role": "user", "content": [{"text": "And?"}]}}
+    )
+    expect(page.locator(".below")).to_be_visible()
+
+
 def answering(heddle: Heddle, page: Page) -> str:
     """A page at the end of an answer that is being written, and longer than the window."""
     thread_id = heddle.start("alice", "First. [[words 300]]")

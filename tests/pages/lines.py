@@ -56,7 +56,7 @@ class Line:
         self.token = told.id or self.token
         if told.name == "reset":
             self.held = {index: article for index, article in self.held.items() if index < int(told.data)}
-        if told.name == "turns":
+        if told.name in ("turns", "marks"):
             self.held |= {int(article["data-index"]): article for article in parsed(told.data).all("article")}
         return told
 

@@ -62,7 +62,7 @@ def test_an_open_page_shows_an_answer_when_it_is_given(
             pass
     reply(who, public_reply="Row 12 it is.")
     told = next(lines["alice"]).decode()
-    assert told.startswith("event: turns\ndata:") and "Row 12 it is." in told
+    assert told.startswith("event: marks\ndata:") and "Row 12 it is." in told
     assert 'id="m1"' in told and 'id="m3"' not in told
     assert {next(lines["alice"]), next(lines["bob"])} == {sse.HEARTBEAT}
 
