@@ -87,7 +87,7 @@ def test_words_that_are_no_id_show_what_they_find_and_the_chosen_one_is_marked(
     """Without scripts too: one press shows, the next one marks."""
     made, client = said(who, "It ate my canoe", "Canoe is gone", "The bus is late"), browser_of("admin")
     page = dom(press(client, opened(client, made[0]), "duplicate", duplicate_of="canoe", admin_note="typed"), 400)
-    assert page.id("duplicate-wrong").words.startswith("Not marked yet: choose the original report, or press Enter")
+    assert page.id("duplicate-wrong").words.startswith("Not marked yet: choose the original report among those found")
     assert page.id("duplicate-of")["value"] == "canoe" and page.id("admin-note").text == "typed"
     assert offered(page.id("originals")) == ["Canoe is gone"] and not stored(made[0]).resolved
     radio = page.id("originals").one("input", type="radio")
