@@ -69,9 +69,12 @@ def snoozes(tz: tzinfo) -> list[Snooze]:
 
 
 def chosen(form: QueryDict) -> dict[str, str]:
-    """The outcome that was chosen and not sent; after reopening, that of the resolution is over."""
-    outcome = form.get("outcome")
-    return {"outcome": outcome} if outcome and form.get("verb") != "reopen" else {}
+    """The outcome that was chosen and not sent, if it is not the usual one, which a reply changes; after reopening,
+    that of the resolution is over.
+    """
+    outcome = form.get("outcome", "")
+    is_chosen = outcome != form.get("usual_outcome") and form.get("verb") != "reopen"
+    return {"outcome": outcome} if outcome and is_chosen else {}
 
 
 def goes_on(form: QueryDict) -> bool:

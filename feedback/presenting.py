@@ -260,6 +260,13 @@ class ReportCard(_Spelled):
     reply_back: str = ""
 
     @property
+    def usual_outcome(self) -> str:
+        """Its outcome; of an open one that with which it is resolved unless another is chosen: a reply is an answer."""
+        if self.resolved:
+            return self.outcome
+        return Outcome.ANSWERED if self.public_status == "answered" else Outcome.NOTED
+
+    @property
     def categories_line(self) -> str:
         """The categories in one line."""
         return categories_line(self.categories)

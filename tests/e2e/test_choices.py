@@ -55,6 +55,30 @@ def test_reopening_begins_with_the_usual_outcome(empty: Heddle, visit: Callable[
     expect(outcome).to_have_value("noted")
 
 
+def test_who_got_a_reply_was_answered_unless_another_outcome_is_chosen(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    thread_id = complaints(empty, 2, "Pedal bent")
+    page = visit("admin").page
+    first_of_the_open(page, "Pedal bent 1")
+    outcome = page.locator("#triage [name=outcome]")
+    expect(outcome).to_have_value("noted")
+    for keys in ("r", "A new one is on its way.", "Control+Enter"):
+        page.keyboard.press(keys) if keys in ("r", "Control+Enter") else page.keyboard.type(keys)
+    expect(page.locator("#desk-status")).to_contain_text("Undo")
+    expect(outcome).to_have_value("answered")
+    page.keyboard.press("e")
+    shows(page, "Pedal bent 0")
+    outcome.select_option("as_intended")
+    for keys in ("r", "Pedals bend.", "Control+Enter"):
+        page.keyboard.press(keys) if keys in ("r", "Control+Enter") else page.keyboard.type(keys)
+    expect(page.locator("#report summary", has_text="Reply to")).to_contain_text("answered")
+    expect(outcome).to_have_value("as_intended")
+    found = empty.call("admin", "GET", f"admin/feedback?q=thread:{thread_id}+outcome:answered")["items"]
+    assert [each["notes"] for each in found] == ["Pedal bent 1"]
+
+
 def test_an_expectation_keeps_its_kind_with_its_words(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """A check that must never call a tool became one whose answer must say its name."""
     complaints(empty, 2, "Valve shut")

@@ -356,7 +356,7 @@ def test_a_reply_that_is_left_behind_is_told(browser_of: Browser, who: People) -
     assert not Reply.objects.filter(public_reply__gt="").exists()
     page = then(client, press(client, opened(client, made[1]), "reply answered", public_reply="We are sorry"))
     page = then(client, press(client, page, "resolve"))
-    assert told(page) == ["Resolved “report 1”"], "what was sent is there, and nothing is left"
+    assert told(page) == ["Resolved “report 1” as answered"], "what was sent is there, and nothing is left"
     page = press_with_scripts(client, opened(client, made[2]), "own me", public_reply="Half a sentence")
     assert told(page) == ["Claimed “report 2”"], "it stays beside its report"
 
