@@ -358,11 +358,3 @@ def test_only_who_may_send_is_offered_another_answer(browser_of: Browser, who: P
 def on_record(thread: Thread) -> list[tuple[str, list[BlockDict]]]:
     """What a thread says, message by message."""
     return [(each.role, each.blocks) for each in reading.snapshots(thread.pk)]
-
-
-def test_the_field_for_a_message_has_the_focus_once(browser_of: Browser, who: People) -> None:
-    """After a reload `s` stops the turn that runs, and is no letter of a message."""
-    client, address = browser_of("alice"), path(make.thread(who.alice))
-    assert get(client, f"{address}?write").id("say").has("data-focus")
-    reloaded = client.get(f"{address}?write", headers={"Cache-Control": "max-age=0"})
-    assert not dom(reloaded).id("say").has("data-focus")
