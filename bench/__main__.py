@@ -15,7 +15,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.quick:
         os.environ["BENCH_QUICK"] = "1"
-    # What is measured in this process asks for settings when it is imported; servers and floors have their own.
+    # What is measured in this process asks for settings when it is imported; floors have their own.
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     from bench.running import run
 

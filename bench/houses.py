@@ -21,8 +21,6 @@ from bench.lines import Caller
 from bench.provider import Provider
 from tests.live import POSTGRES, ROOT, Served, free_port
 
-_THEIRS = ("HEDDLE_", "DATABASE_", "REDIS_", "DJANGO_")
-"""Beginnings of the variables that each server gets for itself."""
 REDIS = os.environ.get("HEDDLE_BENCH_REDIS_URL", "redis://127.0.0.1:6379/11")
 TURNS = "8"
 
@@ -175,7 +173,7 @@ def new_server(way: str, folder: Path, services: dict[str, str], provider: Provi
     """Prepare a server with the given settings and defaults for the rest."""
     folder.mkdir(parents=True)
     port = free_port()
-    env = {key: value for key, value in os.environ.items() if not key.startswith(_THEIRS)}
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
     env |= {"HEDDLE_DATA_DIR": str(folder), "HEDDLE_PUBLIC_URL": f"http://127.0.0.1:{port}", **services}
     if provider is not None:
         env |= {"HEDDLE_MODEL_PROFILES": "given=openai-chat:bench", "HEDDLE_DEFAULT_PROFILE": "simulated"}

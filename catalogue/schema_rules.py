@@ -22,9 +22,7 @@ the largest schemas in use have 500.
 
 def parts_of(schema: JsonObject) -> int:
     """How many subschemas a check of this schema looks at, itself included; none if there are too many or too deep."""
-    if _depth(schema) > MAX_DEPTH:
-        return 0
-    count = sum(1 for _ in islice(parts(schema), MAX_PARTS + 1))
+    count = 0 if _depth(schema) > MAX_DEPTH else _count(schema)
     return count if count <= MAX_PARTS else 0
 
 
@@ -76,10 +74,15 @@ def _counted(schema: JsonObject, path: str, count: int) -> int:
     """`count` and the subschemas of one more schema. They are counted because a check of `/properties` as a schema goes
     into those inside of it again, which the check of the whole has seen.
     """
-    count += sum(1 for _ in islice(parts(schema), MAX_PARTS + 1))
+    count += _count(schema)
     if count > MAX_PARTS:
         raise _invalid(path, f"has more than {MAX_PARTS:,} subschemas")
     return count
+
+
+def _count(schema: JsonObject) -> int:
+    """The subschemas, itself included; counted up to one more than is allowed."""
+    return sum(1 for _ in islice(parts(schema), MAX_PARTS + 1))
 
 
 def _fault(schema: JsonObject | bool) -> tuple[str, str] | None:

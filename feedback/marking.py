@@ -45,28 +45,19 @@ def _mark(actor: Actor, thread: Thread, rows: Sequence[Row]) -> Mark:
     if not actor.is_admin:
         return mark
     others = [row for row in rows if row is not first]
+    more = max(len(others) - _OTHERS, 0)
     return replace(
         mark,
         report_href=_at_the_desk(key),
         is_resolved=is_resolved,
-        others=tuple(_other(*row[: _AUTHOR + 3]) for row in others[:_OTHERS]),
-        more=max(len(others) - _OTHERS, 0),
-        all_href=reverse("feedback:desk") + href({"q": f"thread:{thread.thread_id}"}),
+        others=tuple(map(_other, others[:_OTHERS])),
+        more=more,
+        all_href=reverse("feedback:desk") + href({"q": f"thread:{thread.thread_id}"}) if more else "",
     )
 
 
-def _other(
-    key: str,
-    index: int,
-    sentiment: str,
-    categories: Sequence[str],
-    notes: str | None,
-    modified: datetime,
-    is_resolved: bool,
-    author_id: int,
-    name: str,
-    email: str,
-) -> OtherMark:
+def _other(row: Row) -> OtherMark:
+    key, _, sentiment, categories, notes, _, is_resolved, _, name, email, *_ = row
     words = one_line(notes or categories_line(tuple(categories)), 100)
     return OtherMark(sentiment, words, display_name(name, email), _at_the_desk(key), is_resolved)
 

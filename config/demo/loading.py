@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from pydantic import BaseModel
 
@@ -12,6 +12,7 @@ from accounts.rights import Right
 from catalogue import skills
 from catalogue.models import Skill, SkillSubscription
 from config.demo import cataloguing, people, proving, stories
+from config.demo.backdating import put_back
 from config.demo.stories import Fork, Live, Played, Report, Shelved, Story, Template, Told
 from core import bodies, ids
 from core.actor import Actor
@@ -24,7 +25,7 @@ from feedback.wire_desk import CommentIn
 from threads import agents, forks, importing, sharing, titles, turns
 from threads.access import message_standing_for, thread_for
 from threads.content import JsonObject, TextBlock
-from threads.models import Agent, Goal, Message, Thread, Turn
+from threads.models import Agent, Message, Thread, Turn
 from threads.runner import loop
 from threads.status import TurnState
 from threads.wire import SendIn, SentMessageIn, StartIn, SubjectIn
@@ -113,7 +114,7 @@ class _Stage:
             if live.is_cancelled and body is live.then[-1]:
                 turns.cancel(actor, thread)
             _advance(thread)
-        _put_back(thread, self.now - timedelta(minutes=live.minutes_ago))
+        put_back(thread, self.now - timedelta(minutes=live.minutes_ago))
         self._pin(thread, live.pinned_by)
         answers = list(Message.objects.filter(thread=thread, role="assistant").order_by("idx"))
         for report in live.reports:
@@ -131,7 +132,7 @@ class _Stage:
             body = StartIn(messages=[said], world_id=world.world_id, visibility="org")
             thread = thread_for(actor, turns.start(actor, org_id, body).thread_id)
             _advance(thread)
-            _put_back(thread, at + timedelta(minutes=30))
+            put_back(thread, at + timedelta(minutes=30))
         cataloguing.put_back(world, at)
 
     def shelve(self, shelved: Shelved) -> None:
@@ -160,7 +161,7 @@ class _Stage:
             actor = self.cast.actors[each.by]
             thread = thread_for(actor, agents.launch(actor, agent, LaunchIn(values=each.values)).thread_id)
             _advance(thread)
-            _put_back(thread, self.now - timedelta(minutes=each.minutes_ago))
+            put_back(thread, self.now - timedelta(minutes=each.minutes_ago))
 
     def _with_ids(self, agent: JsonObject) -> JsonObject:
         request = agent["request_template"]
@@ -238,24 +239,13 @@ class _Stage:
             said = SentMessageIn(role="user", content=[TextBlock(text=words)])
             turns.send(actor, thread, SendIn(message=said), echo=False)
             _advance(thread)
-        _put_back(thread, after.at + timedelta(hours=fork.hours), since=after.last_idx + 1)
+        put_back(thread, after.at + timedelta(hours=fork.hours), since=after.last_idx + 1)
 
 
 def _advance(thread: Thread) -> None:
     """Run the thread's queued turns, because no worker is running while the demo is loaded."""
     for turn_id in Turn.objects.filter(thread=thread, state=TurnState.QUEUED).values_list("pk", flat=True):
         loop.advance(turn_id)
-
-
-def _put_back(thread: Thread, began_at: datetime, *, since: int = 0) -> None:
-    """Backdate a thread with its turns, goals and the messages from `since` on."""
-    shift = began_at - thread.created
-    Thread.objects.filter(pk=thread.pk).update(created=began_at, modified=F("modified") + shift)
-    Message.objects.filter(thread=thread, idx__gte=since).update(created=F("created") + shift)
-    declared = Goal.objects.filter(thread=thread, turn__isnull=False)
-    declared.update(created=F("created") + shift, concluded_at=F("concluded_at") + shift)
-    moments = ("requested_at", "queued_at", "started_at", "first_text_at", "finished_at")
-    Turn.objects.filter(thread=thread).update(**{moment: F(moment) + shift for moment in moments})
 
 
 def _triage(

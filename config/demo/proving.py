@@ -7,12 +7,13 @@ from django.db.models import F
 from django.utils import timezone
 
 from config.demo import stories
+from config.demo.backdating import put_back
 from config.demo.stories import Batch, Run
 from core.actor import Actor
 from feedback.checks import judging, running
 from feedback.models import Check, CheckBatch, CheckRun
 from threads import importing
-from threads.models import Message, Thread, Turn
+from threads.models import Thread
 
 
 def prove(admin: Actor, batch: Batch, now: datetime) -> None:
@@ -52,10 +53,5 @@ def _answer(fork: Thread, run: Run) -> None:
 
 def _put_back(run: CheckRun, at: datetime) -> None:
     fork = cast(Thread, run.fork)
-    shift = at - fork.created
-    own = Message.objects.filter(thread=fork, idx__gt=fork.forked_from_message_sequence_num)
-    own.update(created=F("created") + shift)
-    Thread.objects.filter(pk=fork.pk).update(created=at, modified=F("modified") + shift)
-    moments = ("requested_at", "queued_at", "started_at", "first_text_at", "finished_at")
-    Turn.objects.filter(thread=fork).update(**{moment: F(moment) + shift for moment in moments})
-    CheckRun.objects.filter(pk=run.pk).update(created=at, ended_at=F("ended_at") + shift)
+    put_back(fork, at, since=(fork.forked_from_message_sequence_num or 0) + 1)
+    CheckRun.objects.filter(pk=run.pk).update(created=at, ended_at=F("ended_at") + (at - fork.created))
