@@ -31,7 +31,7 @@ _ALIVE = {
 
 
 class Waiter:
-    """One reader waiting for notices about one subject."""
+    """One reader waiting for notices about its subjects."""
 
     def __init__(self, event: threading.Event) -> None:
         self._event = event
@@ -44,20 +44,22 @@ class Waiter:
 
 
 @contextmanager
-def waiting(subject: str) -> Iterator[Waiter]:
-    """Register for notices about a subject. Register before reading the state whose changes you want."""
+def waiting(*subjects: str) -> Iterator[Waiter]:
+    """Register for notices about subjects. Register before reading the state whose changes you want."""
     if settings.HEDDLE.redis_url:
         _listen()
     event = threading.Event()
     with _lock:
-        _waiting[subject].add(event)
+        for subject in subjects:
+            _waiting[subject].add(event)
     try:
         yield Waiter(event)
     finally:
         with _lock:
-            _waiting[subject].discard(event)
-            if not _waiting[subject]:
-                del _waiting[subject]
+            for subject in subjects:
+                _waiting[subject].discard(event)
+                if not _waiting[subject]:
+                    del _waiting[subject]
 
 
 def publish(subject: str) -> None:

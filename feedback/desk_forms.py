@@ -20,6 +20,7 @@ from feedback import labelling
 from feedback.deciding import Verb, require_ahead, verb_named
 from feedback.label_text import plain
 from feedback.models import Reply, UserFeedback
+from feedback.wire_verbs import ReplyIn
 
 FARTHEST = timedelta(days=365)
 """How far ahead the last day lies that is offered for snoozing."""
@@ -27,6 +28,8 @@ _MORNING = time(9)
 """When a report comes back that is snoozed until another day, in the viewer's time zone."""
 _UNCHANGED = {"note": "note", "note_next": "note", "outcome": "outcome", "own": "owner", "reply": "reply"}
 """What a button has not changed if it did nothing."""
+_FIXED = ("resolve", "fixed")
+"""The button beside a rerun, which also does what was typed and ticked there."""
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 
 
@@ -97,9 +100,23 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
         steps.append(_step("label", {"add": names, "remove": [choice] if verb == "unlabel" else []}))
     elif verb == "label":
         raise InvalidRequest("label: type a label first")
+    if fixes(form) and (reply := _fixed_reply(form)):
+        steps.append((verb_named("reply"), reply))
     if verb not in ("", "note", "note_next", "label", "unlabel"):
         steps.append(_step(verb, _arguments(verb, choice, form, tz)))
     return steps
+
+
+def fixes(form: QueryDict) -> bool:
+    """Whether the pressed button resolves the report as fixed by the rerun that is shown beside it."""
+    return _pressed(form) == _FIXED
+
+
+def fix_of(form: QueryDict) -> dict[str, Any]:
+    """What `fixing.fix` does besides: the similar reports that were ticked, and the reply that was typed beside the
+    rerun, if there is one.
+    """
+    return {"alike": [each for each in form.get("fixed_alike", "").split(",") if each], "reply": _fixed_reply(form)}
 
 
 def seen(form: QueryDict) -> dict[str, Any]:
@@ -145,6 +162,8 @@ def require_none_left(form: QueryDict, feedback_id: str = "") -> None:
     verb, choice = _pressed(form)
     if verb != "comment" and _text(form, "comment"):
         raise InvalidRequest("comment: send it, or empty the field, first")
+    if (verb, choice) != _FIXED and _text(form, "fixed_reply"):
+        raise InvalidRequest("fixed_reply: send it, or empty the field, first")
     report = Q(feedback__key=ids.key_of(feedback_id, ids.FEEDBACK))
     if (verb, choice) != ("reply", "answered") and _has_typed_reply(form, report):
         raise InvalidRequest("public_reply: send it, or empty the field, first")
@@ -175,11 +194,21 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
         said.append(f"The {_UNCHANGED[verb]} has not changed.")
     elif verb not in ("", "label") and goes_on(form) and (names := _names(form)):
         said.append(f"The label you typed was not added: {isolated(', '.join(names))}.")
-    if goes_on(form) and _has_typed_reply(form, Q(feedback=report)):
+    has_fixed_reply = not fixes(form) and _text(form, "fixed_reply")
+    if goes_on(form) and (has_fixed_reply or _has_typed_reply(form, Q(feedback=report))):
         said.append("Your reply was not sent.")
     if goes_on(form) and _text(form, "comment"):
         said.append("Your comment was not sent.")
     return said
+
+
+def _fixed_reply(form: QueryDict) -> ReplyIn | None:
+    if not (words := _text(form, "fixed_reply")):
+        return None
+    try:
+        return bodies.parse(ReplyIn, {"public_reply": words})
+    except InvalidRequest as problem:
+        raise InvalidRequest.of("fixed_reply", problem.reason) from None
 
 
 def _pressed(form: QueryDict) -> tuple[str, str]:

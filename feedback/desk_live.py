@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta, tzinfo
 from time import sleep
+from typing import Any
 
 from django.db.models import F, Max, Model, Q
 from django.http import HttpRequest
@@ -17,9 +19,11 @@ from core import ids, notices, sse, zones
 from core.actor import Actor
 from core.errors import DomainError
 from core.wording import one_line
-from feedback import bulk, commenting, desk_bar, desk_records, desk_screen, historytelling, leasing, triage
+from feedback import bulk, commenting, desk_bar, desk_records, desk_rerun, desk_screen, historytelling, leasing, triage
 from feedback.models import Bulk, Comment, Retraction, Triage, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
+from threads import hooks as threads_hooks
+from threads.models import Thread
 
 _SHOWN = 1_000
 """Most changes read at once; more than bulks make between two looks, so that no open report is missed."""
@@ -34,13 +38,14 @@ GONE = sse.Event("gone", "")
 def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
     """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
     `bulks` (their HTML), `list` (HTML of all counts and of the notice about new reports, after any change, the
-    reader's own in another tab included, new ratings, and a snooze that ends), `own` (when the reader changed a report,
-    perhaps in another tab, in milliseconds; while a bulk runs its progress says so).
+    reader's own in another tab included, new ratings, and a snooze that ends; also of the fork that the address
+    compares with the rated answer, while that is written), `ended` (its HTML once it is whole), `own` (when the reader
+    changed a report, perhaps in another tab, in milliseconds; while a bulk runs its progress says so).
 
     Anyone who loses the right gets `gone`, and nothing more.
     """
     desk = _Desk(request, actor)
-    with notices.waiting(triage.NOTICE) as waiter:
+    with notices.waiting(triage.NOTICE, *desk.compared()) as waiter:
         while True:
             with sse.look():
                 events = desk.look()
@@ -69,6 +74,21 @@ class _Desk:
         self._asked = commenting.pending(actor)
         self._leases: dict[str, str] | None = None
         self._bulks: list[tuple[int, str, int]] | None = None
+        self._rerun: tuple[int, str] | None = None
+
+    def compared(self) -> list[str]:
+        """The subject of notices about the fork that the address names, if there is one."""
+        found = self._fork()
+        return [threads_hooks.readers_of(found[1].pk)] if found else []
+
+    def _fork(self) -> tuple[UserFeedback, Thread] | None:
+        """The open report and the fork beside it."""
+        if not (named := self._query.get("compare")):
+            return None
+        with suppress(DomainError):
+            report = triage.report_for(self._actor, self._query.get("item", ""))
+            return report, desk_rerun.fork_of(self._actor, report, named)
+        return None
 
     def look(self) -> list[sse.Event]:
         """What is new since the last look."""
@@ -100,9 +120,25 @@ class _Desk:
             self._bulks = far
             context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
             events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, self._request)))
+        if rerun := self._compared_anew():
+            events.append(rerun)
         if own := _own(self._actor, done, said, bulks):
             events.append(sse.Event("own", str(int(max(own).timestamp() * 1_000))))
         return events
+
+    def _compared_anew(self) -> sse.Event | None:
+        """The rated answer and the fork's, if that has changed since it was told."""
+        found = self._fork()
+        if found is None or self._rerun == desk_rerun.token_of(found[1]):
+            return None
+        report, fork = found
+        rerun = desk_rerun.rerun_of(self._actor, report, fork, tz=self._tz)
+        self._rerun = rerun.token
+        context: dict[str, Any] = {"rerun": rerun, "of": report.feedback_id}
+        if rerun.is_running:
+            return sse.Event("list", render_to_string("feedback/_rerun_beside.html", context, self._request))
+        context |= desk_screen.opened(self._actor, self._query, tz=self._tz)
+        return sse.Event("ended", render_to_string("feedback/_rerun_ended.html", context, self._request))
 
     def _fresh_edits(self, since: datetime) -> dict[str, str]:
         known, self._edits = self._edits, _edits(since)

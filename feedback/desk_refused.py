@@ -13,7 +13,7 @@ from core.errors import DomainError, Stale
 from feedback import comment_forms, desk_forms, desk_nearby, desk_records, desk_screen, desk_telling, historytelling
 from feedback.presenting import Conflict, ReportCard
 
-_SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until", "comment")
+_SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until", "comment", "fixed_reply")
 """Fields of the report's form that show an error next to them."""
 _TYPED_FOR_ALL = ("label", "add", "remove", "duplicate_of", "public_reply", "public_status", "until")
 
@@ -78,7 +78,7 @@ def _field_of(item: ReportCard, form: Mapping[str, str]) -> str:
     return "duplicate_of" if is_there and form.get("verb", "") in ("", "label typed", "duplicate") else "verb"
 
 
-def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str, str], tz: ZoneInfo) -> Conflict:
+def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: QueryDict, tz: ZoneInfo) -> Conflict:
     """Both versions of a text; for a verb, what somebody else did and what a second press does."""
     change, column = getattr(problem, "change", None), problem.columns[0]
     if change is None:
@@ -88,7 +88,7 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: Mapping[str,
         return Conflict(problem.message, f"Press again if it still applies.{kept}", sides)
     is_own = change.actor_id == actor.user_id
     theirs = {"admin_note": item.admin_note, "admin_label": ", ".join(item.labels), "public_reply": item.public_reply}
-    if column in theirs:
+    if column in theirs and not desk_forms.fixes(form):
         mine = "label" if column == "admin_label" else column
         sides = (("The other" if is_own else "Theirs", theirs[column]), ("Yours", form.get(mine, "")))
         return Conflict(problem.message, "", sides, column)

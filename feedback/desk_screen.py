@@ -19,6 +19,7 @@ from feedback import (
     desk_forms,
     desk_nearby,
     desk_records,
+    desk_rerun,
     finding,
     labelling,
     last_action,
@@ -38,11 +39,11 @@ from threads.models import Thread
 from threads.presenting import cloth, excerpting
 from threads.presenting.articles import Article, Piece
 
-KEYS = ("q", "after", "item", "pane", "whole", "check", "comment", "comments")
-"""`comment`: the comment whose form is open; `comments`: set to show all of them."""
+KEYS = ("q", "after", "item", "pane", "whole", "check", "comment", "comments", "compare")
+"""`comment`: the comment whose form is open; `comments`: set to show all of them; `compare`: a fork shown beside."""
 COMMENTS = 20
 """How many comments are shown, the last ones, unless all are wanted."""
-_OF_ITEM = ("item", "pane", "whole", "check", "comment", "comments")
+_OF_ITEM = ("item", "pane", "whole", "check", "comment", "comments", "compare")
 """The keys that are about the open report."""
 
 
@@ -240,6 +241,7 @@ def opened(
         "all_comments": href({**query, "comments": "all"}),
         "report_pane": href({**query, "pane": "report"}),
         "without_comment": href({**query, "comment": ""}),
+        **desk_rerun.beside(actor, report, query, tz=tz),
         **checks_screen.of_report(actor, report, (each for each in pieces if isinstance(each, Article))),
     }
 

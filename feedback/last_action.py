@@ -59,6 +59,8 @@ class LastAction:
     report_count: int
     subject: str
     at: datetime
+    is_bulk: bool = False
+    """Whether it was asked for many reports, and not for one with its duplicates."""
     how: str = ""
     """The labels that it added or removed, the new owner, until when it snoozed, the outcome, or how the original's
     notes begin; empty for other actions.
@@ -121,9 +123,11 @@ class LastAction:
 
     @property
     def _it(self) -> str:
-        if self.report_count > 1:
+        if self.is_bulk and self.report_count > 1:
             return f"{thousands(self.report_count)} reports"
-        return named(self.subject, self.place)
+        others = self.report_count - 1
+        with_others = f" with {thousands(others)} duplicate{'' if others == 1 else 's'}" if others else ""
+        return named(self.subject, self.place) + with_others
 
     @property
     def minutes(self) -> int:
@@ -233,6 +237,7 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
         report_count=report_count,
         subject=notes or "",
         at=change.at,
+        is_bulk=bool(end),
         how=how,
         has_note=change.verb != "note" and note_count > 0,
         place=title or "",

@@ -62,8 +62,9 @@ def _other(row: Row) -> OtherMark:
     return OtherMark(sentiment, words, display_name(name, email), _at_the_desk(key), is_resolved)
 
 
-def report(actor: Actor, thread_pk: int, index: int) -> Mark | None:
-    """The report on the answer from message `index` on, for admins; it links to the desk's last list with that report.
+def report(actor: Actor, thread_pk: int, index: int, *, fork: str = "") -> Mark | None:
+    """The report on the answer from message `index` on, for admins; it links to the desk's last list with that report,
+    and with a thread `fork` beside the answer.
 
     Prefers negative reports, then the latest. Answers to later requests do not count.
     """
@@ -81,7 +82,7 @@ def report(actor: Actor, thread_pk: int, index: int) -> Mark | None:
         notes=found.notes or "",
         by=found.created_by.display_name,
         mine=found.created_by_id == actor.user_id,
-        report_href=reverse("feedback:desk") + href({"back": found.feedback_id}),
+        report_href=reverse("feedback:desk") + href({"back": found.feedback_id, "compare": fork}),
     )
 
 

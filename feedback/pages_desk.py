@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from datetime import timedelta
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -38,6 +38,7 @@ from feedback import (
     desk_refused,
     desk_screen,
     desk_telling,
+    fixing,
     idle,
     leasing,
     saved_views,
@@ -94,7 +95,7 @@ def to_desk(request: HttpRequest, *, item: str = "") -> HttpResponse:
 @require_GET
 def desk(request: HttpRequest) -> HttpResponse:
     """The desk page. Without a query it shows unclaimed reports; `add` redirects to the query with that term, and to a
-    report whose id it is, `back` to the last list with that report open.
+    report whose id it is, `back` to the last list with that report open, and with `compare` with that fork beside it.
     """
     return _desk(request)
 
@@ -103,12 +104,14 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     """`chosen` is what stands in the open report's form and was not sent: other buttons must not set it back."""
     actor = admin_actor(request)
     if left := request.GET.get("back"):
-        return redirect(_desk_at({**_state_in(request, request.COOKIES.get(_LEFT, _EVERYTHING)), "item": left}))
+        beside = {"compare": request.GET["compare"], "pane": "talk"} if "compare" in request.GET else {}
+        last = _state_in(request, request.COOKIES.get(_LEFT, _EVERYTHING))
+        return redirect(desk_at({**last, "item": left, **beside}))
     query = desk_screen.state_of(request.GET.items(), zones.of(request))
     if added := request.GET.get("add", "").strip():
         place = bodies.number(request.GET.get("at", ""))
         asked = parse(query["q"]).with_term(added, at=place).anchored(zones.of(request))
-        return redirect(_desk_at({"q": asked.text} | desk_screen.only_one(actor, asked)))
+        return redirect(desk_at({"q": asked.text} | desk_screen.only_one(actor, asked)))
     if "edit" in request.GET and (current := _as_shown(request)):
         return redirect(current)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
@@ -166,7 +169,7 @@ def originals_for_all(request: HttpRequest) -> HttpResponse:
     found = desk_nearby.choices_for_all(
         actor,
         desk_forms.ticked(form),
-        _state_of(request).get("item", ""),
+        state_of(request).get("item", ""),
         form.get("duplicate_of", ""),
         tz=zones.of(request),
     )
@@ -186,15 +189,17 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         steps = desk_forms.steps_of(request.POST, zones.of(request))
         if not steps:  # Enter in a field without words: nothing that undo would have to wait for
             notes.info(request, "Nothing was typed.")
-            return _onward(request, _local(request, "here"))
-        seen = desk_forms.seen(request.POST)
+            return onward(request, _local(request, "here"))
+        seen, apply = desk_forms.seen(request.POST), triage.act
+        if desk_forms.fixes(request.POST):
+            apply = partial(fixing.fix, **desk_forms.fix_of(request.POST))
         try:
-            report, action = triage.act(actor, feedback_id, *steps, **seen)
+            report, action = apply(actor, feedback_id, *steps, **seen)
         except ResolvedAlready as problem:
             # The second admin wanted it resolved, and it is: say so instead of asking to press again.
             if steps[-1][0].name != "resolve":
                 raise
-            report, action = triage.act(actor, feedback_id, *steps[:-1], **seen)
+            report, action = apply(actor, feedback_id, *steps[:-1], **seen)
             notes.info(request, desk_telling.of_resolved(actor, problem, report))
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
@@ -205,8 +210,8 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     elif bulk.is_running(actor):
         request.session[_MEANWHILE] = [*_meanwhile(request), action][-_MOST_MEANWHILE:]
     if desk_forms.goes_on(request.POST):
-        return _onward(request, _local(request, "next"))
-    return _onward(request, _local(request, "here"), chosen=desk_forms.chosen(request.POST))
+        return onward(request, _local(request, "next"))
+    return onward(request, _local(request, "here"), chosen=desk_forms.chosen(request.POST))
 
 
 def _meanwhile(request: HttpRequest) -> list[str]:
@@ -224,7 +229,7 @@ def _comment(request: HttpRequest, actor: Actor, feedback_id: str) -> HttpRespon
     """Comment on a report, or acknowledge its comments."""
     notes.success(request, comment_forms.apply_to_report(actor, feedback_id, request.POST))
     hold_undo(request)
-    return _onward(request, _local(request, "here"), chosen=desk_forms.chosen(request.POST))
+    return onward(request, _local(request, "here"), chosen=desk_forms.chosen(request.POST))
 
 
 @signed_in
@@ -247,22 +252,22 @@ def act_on_all(request: HttpRequest) -> HttpResponseBase:
     if words := desk_telling.of_bulk(done):
         notes.info(request, words)
     if verb.name in ("resolve", "duplicate") and "ticked" in request.POST and _is_open_among(request, done):
-        state = _state_of(request)
+        state = state_of(request)
         item = desk_screen.below(actor, state)
-        return _onward(request, _desk_at(desk_screen.kept(state) | ({"item": item} if item else {})), push_url)
-    return _onward(request, _local(request, "here"), push_url)
+        return onward(request, desk_at(desk_screen.kept(state) | ({"item": item} if item else {})), push_url)
+    return onward(request, _local(request, "here"), push_url)
 
 
 def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
     """Whether a bulk changed the open report; once all are resolved, the list goes on below it."""
-    key = ids.key_of(_state_of(request).get("item", ""), ids.FEEDBACK)
+    key = ids.key_of(state_of(request).get("item", ""), ids.FEEDBACK)
     return key is not None and undoing.changes_of(done.key).filter(feedback__key=key).exists()
 
 
 @signed_in
 @posted
 def undo(request: HttpRequest) -> HttpResponseBase:
-    """Undo an action. If it changed a single report, that report is opened.
+    """Undo an action. Unless it was a bulk, the report that it was about is opened.
 
     With `ask` only tell why not: something came after it that cannot be undone, or that changed nothing, or there is
     nothing (`nothing`).
@@ -271,21 +276,21 @@ def undo(request: HttpRequest) -> HttpResponseBase:
     if "ask" in request.POST:
         is_last = request.POST["ask"] != "nothing"
         notes.info(request, _HELD_BACK if is_last else "Nothing is left to undo.")
-        return _onward(request, _local(request, "here"))
+        return onward(request, _local(request, "here"))
     action = ids.key_of(request.POST.get("action_id", ""), ids.ACTION) or ""
     try:
         done = bulk.undo(actor, action)
     except DomainError as problem:
         notes.warning(request, problem.message)
-        return _onward(request, _local(request, "here"), push_url)
+        return onward(request, _local(request, "here"), push_url)
     notes.success(request, desk_telling.of_undo(done))
     request.session.pop(_FINAL, None)
-    only, state = undoing.only_report(action), _state_of(request)
+    only, state = undoing.report_of(action), state_of(request)
     # Another report in place of an open one is no step of the browser's history.
     tell = replace_url if state.get("item") else push_url
     if only and only != state.get("item"):  # options like `whole` were set for another report
         state = {**desk_screen.kept(state), "item": only}
-    return _onward(request, _desk_at(state), tell)
+    return onward(request, desk_at(state), tell)
 
 
 @signed_in
@@ -356,7 +361,7 @@ def live(request: HttpRequest) -> HttpResponseBase:
     return sse.stream(desk_live.news(request, admin_actor(request)))
 
 
-def _onward(
+def onward(
     request: HttpRequest, address: str, tell: Told = replace_url, *, chosen: Mapping[str, str] | None = None
 ) -> HttpResponseBase:
     """The page that an action leads to: a redirect or, for htmx, the desk itself at that address, one trip earlier.
@@ -436,7 +441,7 @@ def refused(
     request: HttpRequest, actor: Actor, problem: DomainError, *, item: str = "", part: str = "", **more: Any
 ) -> HttpResponse:
     """The page with an error in the report's form or in another form (`part`); `more` is added to the context."""
-    query = _state_of(request) | ({"item": item} if item else {})
+    query = state_of(request) | ({"item": item} if item else {})
     context = desk_refused.refused(
         actor, query, request.POST, problem, tz=zones.of(request), part=part, meanwhile=_meanwhile(request)
     )
@@ -444,7 +449,7 @@ def refused(
     return _shown(request, actor, context, problem.status)
 
 
-def _state_of(request: HttpRequest) -> dict[str, str]:
+def state_of(request: HttpRequest) -> dict[str, str]:
     """The state of the desk that a form was sent from."""
     return _state_in(request, urlsplit(_local(request, "here")).query)
 
@@ -468,10 +473,10 @@ def _as_shown(request: HttpRequest) -> str:
 
 def _looking_at(request: HttpRequest, query: str) -> str:
     """The desk that a form was sent from, with this query; pages of another one are not those of this."""
-    state = _state_of(request)
+    state = state_of(request)
     if state["q"] != query:
         state.pop("after", None)
-    return _desk_at(state | {"q": query})
+    return desk_at(state | {"q": query})
 
 
 def _asked(request: HttpRequest) -> str:
@@ -479,7 +484,7 @@ def _asked(request: HttpRequest) -> str:
     return parse(request.POST.get("q", "")).anchored(zones.of(request)).text
 
 
-def _desk_at(query: dict[str, str]) -> str:
+def desk_at(query: dict[str, str]) -> str:
     return reverse("feedback:desk") + href(query)
 
 

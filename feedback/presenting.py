@@ -127,6 +127,8 @@ class HistoryLine:
     """The comparison of a fork with the rated thread, or a batch of its check."""
     link: str = "compare"
     """The word for that."""
+    rerun: str = ""
+    """The id of the thread of a rerun, to compare with the rated answer here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,11 @@ class Alike:
         """Number of open reports that are alike and could all become duplicates of this one; 0 if one could not."""
         alike = self._open_alike
         return len(alike) if all(near.is_of_org for near in alike) else 0
+
+    @property
+    def ids_together(self) -> list[str]:
+        """The ids of those."""
+        return [near.feedback_id for near in self._open_alike]
 
     @property
     def _open_alike(self) -> list[Near]:

@@ -302,8 +302,7 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
     for fork in _forks_since(actor, report) if has_forks(report.thread_id) else ():
-        href = reverse("threads:compare", args=[fork.thread_id])
-        lines.append(HistoryLine(fork.created_by.display_name, _forked(report, fork), fork.created, href=href))
+        lines.append(_fork_line(report, fork))
     lines += _proofs(report)
     return sorted(lines, key=lambda line: line.at, reverse=True)
 
@@ -326,15 +325,17 @@ def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
         yield HistoryLine(batch.created_by.display_name, said, batch.created, href=href, link="batch")
 
 
-def _forked(report: UserFeedback, fork: Thread) -> str:
+def _fork_line(report: UserFeedback, fork: Thread) -> HistoryLine:
     """Describes a fork, or a rerun with its options."""
-    place = fork.forked_from_message_sequence_num
+    who, at, place = fork.created_by.display_name, fork.created, fork.forked_from_message_sequence_num
     if not getattr(fork, "has_turn", False) or getattr(fork, "has_other_request", True):
-        return "forked it here" if place == report.message_sequence_num else f"forked it at message {place}"
+        said = "forked it here" if place == report.message_sequence_num else f"forked it at message {place}"
+        return HistoryLine(who, said, at, href=reverse("threads:compare", args=[fork.thread_id]))
     calls = "recorded calls" if getattr(fork, "replays_calls", False) else "live calls"
     other_model = fork.model_profile != report.thread.model_profile
     prompt = " and another prompt" if getattr(fork, "has_other_prompt", False) else ""
-    return f"reran it with {calls}{prompt}{f' on {fork.model_profile}' if other_model else ''}"
+    said = f"reran it with {calls}{prompt}{f' on {fork.model_profile}' if other_model else ''}"
+    return HistoryLine(who, said, at, rerun=fork.thread_id)
 
 
 _NO = Value("", TextField())

@@ -106,14 +106,16 @@ def act(
     expected: str | None = None,
     seen: str | None = None,
     seen_texts: Mapping[str, str] = MappingProxyType({}),
+    action: str | None = None,
 ) -> tuple[UserFeedback, str | None]:
-    """Apply one or several verbs to a report as one action: lock, decide, store, record, announce.
+    """Apply one or several verbs to a report as one action, or as a part of `action`: lock, decide, store, record,
+    announce.
 
     Returns the report and the action's key in history, None if nothing changed. `expected` is the version that the
     report must have. `seen` is the version that the actor saw: it conflicts only with later changes of the columns
     written here. `seen_texts` are such versions of single columns: a draft may be older than its page. Raises `Stale`.
     """
-    action, changed = ids.new_key(), False
+    action, changed = action or ids.new_key(), False
     with named_reports_stay(), transaction.atomic():
         report = _locked(actor, feedback_id, steps)
         versions.require(report, expected)

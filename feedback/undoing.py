@@ -43,11 +43,12 @@ _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id", "replied_at"})
 _BY_CONTENT = frozenset({"admin_label", "duplicate_of_id"})
 
 
-def only_report(action: str) -> str | None:
-    """The id of the only report that an action changed, None if it changed several."""
-    changes = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by()
-    found = list(changes.values_list("feedback__key", flat=True).distinct()[:2])
-    return ids.FEEDBACK + found[0] if len(found) == 1 else None
+def report_of(action: str) -> str | None:
+    """The id of the report that an action was about, which it changed last; None for a bulk of several."""
+    changes = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by("-id")
+    found = list(dict.fromkeys(changes.values_list("feedback__key", flat=True)[:2]))
+    is_of_one = len(found) == 1 or not Bulk.objects.filter(key=action).exists()
+    return ids.FEEDBACK + found[0] if found and is_of_one else None
 
 
 def require_undoable(actor: Actor, action: str) -> None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from feedback import pages_comments, pages_desk, pages_export, pages_labels, pages_rating
+from feedback import pages_comments, pages_desk, pages_export, pages_labels, pages_rating, pages_rerun
 from feedback.checks import pages as checks
 from feedback.checks import pages_batches as batches
 from feedback.checks import pages_judging as judging
@@ -33,6 +33,8 @@ urlpatterns = [
     path("feedback/<str:feedback_id>/check/", checks.of_report, name="check"),
     path("feedback/<str:feedback_id>/comments/", pages_comments.comments, name="comments"),
     path("feedback/<str:feedback_id>/originals/", pages_desk.originals, name="originals"),
+    path("feedback/<str:feedback_id>/rerun/", pages_rerun.rerun, name="rerun"),
+    path("feedback/<str:feedback_id>/rerun/<str:thread_id>/stop/", pages_rerun.stop, name="stop_rerun"),
     path("feedback/<str:feedback_id>/lease/", pages_desk.hold, name="lease"),
     path("threads/<str:thread_id>/messages/<int:index>/rate/", pages_rating.rate, name="rate"),
     path("settings/labels/", pages_labels.labels, name="labels"),

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,13 +15,14 @@ from core import differences, ids
 from core.actor import Actor
 from core.errors import NotFound
 from core.templatetags.ui import thousands
-from threads import figures, hooks, reruns, screens
-from threads.access import may, thread_for
+from threads import figures, hooks, pending, reruns, screens
+from threads.access import LAST, may, thread_for
 from threads.content import BlockDict, MessageSnapshot
 from threads.models import Thread
 from threads.presenting.articles import Article, Mark, Prose
 from threads.presenting.calls import output_of
 from threads.presenting.words import counted
+from threads.status import RUNNING, ThreadStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Comparison:
     fork: Side
     same: int
     pairs: tuple[tuple[Article | None, Article | None], ...]
-    """None where only the other thread has a message."""
+    """None where only the other thread has a message. Words that differ are marked once the fork's are all there."""
     settings: tuple[Setting, ...]
     is_alike: bool = False
     """Whether the fork's answer is word for word that of the source."""
@@ -81,34 +82,44 @@ class Comparison:
 def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
     """Compare a fork, which the actor may read, with its source; times are in `tz`.
 
-    Raises `NotFound` for a thread that is not a fork, `Unauthorized` if the actor may not read its source.
+    Reads the messages from the request on that was forked; of a source whose request was only answered again, up to its
+    next request. Raises `NotFound` for a thread that is not a fork, `Unauthorized` if the actor may not read its
+    source.
     """
     key = Thread.objects.filter(forks=fork.pk).values_list("key", flat=True).first()
     if key is None:
         raise NotFound("This thread is not a fork.")
     source = thread_for(actor, ids.THREAD + key)
-    shown = [screens.screen(actor, thread, tz=tz) for thread in (source, fork)]
-    same, place = _same(*(each.messages for each in shown)), fork.forked_from_message_sequence_num or 0
-    is_alike = place + 1 < same == len(shown[1].messages) and _ends(shown[0].messages, same)
-    whole = [each.articles() for each in shown]
-    left, right = (_from(articles, place + 1 if is_alike else same) for articles in whole)
+    place = fork.forked_from_message_sequence_num or 0
+    begin = pending.last_request(source.pk, place) or 0  # both have the same messages up to `place`
+    made = screens.screen(actor, fork, tz=tz, between=(begin, LAST))
+    following = pending.next_request(source.pk, place) if _only_answers(made, place + 1 - begin) else None
+    had = screens.screen(actor, source, tz=tz, between=(begin, LAST if following is None else following - 1))
+    equal = _same(had.messages, made.messages)
+    same = begin + equal
+    is_alike = place + 1 < same == begin + len(made.messages) and _ends(had.messages, equal)
+    left, right = (_from(shown.articles(), place + 1 if is_alike else same) for shown in (had, made))
     if is_alike:  # the fork has no counterpart for later messages of the source
         left = [article for article in left if article.covers[0] < same]
-    elif right and all(article.voice == "agent" for article in right):  # it only answered the same request again
-        left = list(takewhile(lambda article: article.voice == "agent", left)) or left
-    end = left[-1].covers[-1] + 1 if left else len(shown[0].messages)
+    end = left[-1].covers[-1] + 1 if left else source.message_count
     return Comparison(
-        source=_side(actor, shown[0], same, left),
-        fork=_side(actor, shown[1], same, right),
+        source=_side(actor, had, same, left),
+        fork=_side(actor, made, same, right),
         same=same,
-        pairs=_pairs(left, right),
+        pairs=tuple(_beside(left, right)) if fork.status == ThreadStatus.ROBOTO_TURN else _pairs(left, right),
         settings=tuple(_settings(actor, source, fork, place)),
         is_alike=is_alike,
-        request=_request(whole[0], left, right),
-        report=hooks.feedback.report(actor, source.pk, place),
+        request=_request(had.articles(), left, right),
+        report=hooks.feedback.report(actor, source.pk, place, fork=fork.thread_id),
         panel=hooks.feedback.run_panel(actor, fork),
-        rest=range(end, len(shown[0].messages)),
+        rest=range(end, source.message_count),
     )
+
+
+def _only_answers(made: screens.Screen, at: int) -> bool:
+    """Whether a fork, whose own messages begin at `at`, answers the forked request again and asks nothing else."""
+    own = made.messages[at:]
+    return bool(own or made.thread.status in RUNNING) and not any(message.role == "user" for message in own)
 
 
 def _same(left: Sequence[MessageSnapshot], right: Sequence[MessageSnapshot]) -> int:

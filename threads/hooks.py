@@ -29,6 +29,12 @@ class Answered(Protocol):
     def __call__(self, actor: Actor, *, unseen: bool) -> Q: ...
 
 
+class Report(Protocol):
+    """The report about the answer at or after a message."""
+
+    def __call__(self, actor: Actor, thread_pk: int, index: int, *, fork: str = "") -> Mark | None: ...
+
+
 @dataclass(frozen=True)
 class Feedback:
     """What that app answers; by default, that there are no ratings."""
@@ -44,8 +50,10 @@ class Feedback:
     answered: Answered = lambda actor, *, unseen: Q(pk__in=[])
     saw: Callable[[Actor, Thread, datetime], None] = lambda actor, thread, until: None
     """Remembers that the actor has seen the news about their ratings in the thread up to a moment."""
-    report: Callable[[Actor, int, int], Mark | None] = lambda actor, thread_pk, index: None
-    """The report about the answer at or after a message, with its URL; None if the actor may not see one."""
+    report: Report = lambda actor, thread_pk, index, *, fork="": None
+    """The report about the answer at or after a message, with its URL, there with the thread `fork` beside the answer;
+    None if the actor may not see one.
+    """
     reports_of_agent: Callable[[Actor, str], str] = lambda actor, agent_id: ""
     """The address of the reports about an agent's answers; empty if the actor may not see them."""
     runs: Callable[[Actor], Q] = lambda actor: Q(pk__in=[])
@@ -64,4 +72,9 @@ feedback = Feedback()
 
 def wake_readers(thread_pk: int) -> None:
     """Let open pages of a thread check for replies to ratings."""
-    notices.publish(transcript.subject(thread_pk))
+    notices.publish(readers_of(thread_pk))
+
+
+def readers_of(thread_pk: int) -> str:
+    """The subject of notices that a thread has changed."""
+    return transcript.subject(thread_pk)

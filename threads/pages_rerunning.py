@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from accounts.authentication import page_actor
-from accounts.pages import signed_in
+from accounts.pages import local, signed_in
 from accounts.rights import Right
 from core import bodies, forms
 from core.actor import Actor
@@ -27,7 +27,9 @@ _CHOSEN = ("skills", "tools", "model_profile")
 @signed_in
 @require_http_methods(["GET", "POST"])
 def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """The form (GET); rerun the request of an answer in a fork, and open the fork at the new answer (POST)."""
+    """The form (GET); rerun the request of an answer in a fork, and open the fork at the new answer, or the page that a
+    local address `next` with the fork's id at its end names (POST).
+    """
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     if request.method == "GET":
@@ -42,6 +44,8 @@ def rerun(request: HttpRequest, thread_id: str) -> HttpResponse:
         typed = {"prompt": form["system_prompt"], "wrong": forms.reason(problem), "agent": "", "unknown": ()}
         context = {**_context(actor, thread, form), **typed}
         return render(request, "threads/rerun.html", context, status=400)
+    if form.get("next"):
+        return redirect(local(request, form["next"] + made.thread_id, otherwise="threads:list"))
     notes.success(request, "This private fork is yours. The same request is being rerun.", extra_tags="running")
     place = f"#m{made.forked_from_message_sequence_num}"
     return redirect(reverse("threads:detail", args=[made.thread_id]) + place)
@@ -85,5 +89,6 @@ def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object
         "unknown": unknown[:1],
         "is_latest": is_latest,
         "profiles": profiles.all_profiles(),
+        "next": given.get("next", ""),
         "chosen": {name: given.get(name, "") for name in _CHOSEN},
     }

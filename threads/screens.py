@@ -367,7 +367,7 @@ def _source(actor: Actor, thread: Thread) -> ForkSource | None:
     source = Thread.objects.visible_to(actor).filter(pk=thread.forked_from_id).values_list("key", "title").first()
     key, title = source or ("", None)
     place = thread.forked_from_message_sequence_num or 0
-    report = hooks.feedback.report(actor, thread.forked_from_id, place)
+    report = hooks.feedback.report(actor, thread.forked_from_id, place, fork=thread.thread_id)
     named = (title or "Untitled") if source else ""
     return ForkSource(ids.THREAD + key, named, place, report.report_href if report else "")
 

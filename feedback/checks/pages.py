@@ -14,7 +14,7 @@ from accounts.pages import local, signed_in
 from core import bodies, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from feedback import pages_desk, triage
+from feedback import desk_rerun, pages_desk, triage
 from feedback.checks import judging, keeping, presenting, records, running, screen
 from feedback.checks.expecting import WORDS
 from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
@@ -49,7 +49,8 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         if "mark" in request.GET:
             state = keeping.of_report(report).values_list("state", flat=True).first() or ""
             return render(request, "feedback/checks/_mark.html", {"state": state, "of": feedback_id})
-        return render(request, "feedback/checks/_polled.html", screen.of_report(actor, report))
+        shown = screen.of_report(actor, report) | desk_rerun.ways(pages_desk.state_of(request))
+        return render(request, "feedback/checks/_polled.html", shown)
     form = request.POST
     try:
         bodies.check_storable(dict(form.lists()))

@@ -10,7 +10,7 @@ function settle() {
 	const { pane, title } = one("#desk-tabs [aria-current]").dataset;
 	document.title = title;
 	desk.ariaBusy = null;
-	if (desk.dataset.pane !== pane) scrollTo(0, 0);
+	desk.dataset.pane !== pane && scrollTo(0, 0);
 	desk.dataset.pane = pane;
 	mark(opened());
 	show(one("#desk-talk .rated"));
@@ -20,15 +20,14 @@ function settle() {
 	tell();
 	hold();
 	progress();
-	heard === query() || listen();
+	heard === (heard = query() + /compare=\w+|$/.exec(location.search)) || listen();
 }
 
 function progress() {
 	const shown = part("bulks");
 	if (!(bulks?.dataset.at > shown.dataset.at) || one(".htmx-request", shown)) return;
-	const isOver = shown.children[0] && !bulks.children[0];
 	swap(shown, bulks);
-	isOver && renew().then(() => say(words("[data-said]")));
+	shown.children[0] && !bulks.children[0] && renew().then(() => say(words("[data-said]")));
 }
 
 const IN_USE = ":active, .menu[open], select:user-valid, :focus:not(.rep *)";
@@ -38,7 +37,7 @@ const renew = () => htmx.ajax("GET", location.href, { source: "#renew" });
 function mark(item) {
 	const found = part(`r-${item}`);
 	if (item !== shown) seen = part("desk-report").scrollTop = 0;
-	seen ||= (show(found), found);
+	seen || show(seen = found);
 	shown = item;
 	all(".rep").map((each) => each.ariaCurrent = each === found || null);
 }
@@ -47,7 +46,7 @@ function lead() {
 	const near = [".rep:has(+ [aria-current])", "[aria-current] + .rep, ol:not(:has(> [aria-current])) .rep, [data-beside='1']"].map((each) => one(`:is(${each}) a`));
 	all("[data-near]").map((link, at) => (link.hidden = !near[at]) || (link.href = near[at]));
 	links = near.reverse().filter((each, at) => each && !(at && each.closest("[data-resolved]")));
-	was || near.map((each) => each && fetched(each));
+	was || near.filter(Boolean).map(fetched);
 }
 
 function fetched({ href }) {
@@ -166,7 +165,7 @@ on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted 
 	if (elt.matches("[hx-trigger]") || elt.at < asked && later()) return;
 	const isDone = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, was = 0), enter(part(left.id));
-	if (verb === "post") drop(/fb_\w+|$/.exec(elt.action)[0]);
+	verb === "post" && drop(/fb_\w+|$/.exec(elt.action)[0]);
 	if (isDone && elt.id === "bulk") every = 0, recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	settle();
 	refocus(isDone && boosted && !one("[data-typing]:focus"));
@@ -242,13 +241,13 @@ const NEWS = {
 	},
 	bulks: (data) => (bulks = parsed(data).firstChild, progress()),
 	list: (html) => put(html, 1),
+	ended: (html) => (put(html, 1), say(words("#verdict"))),
 	own: (at) => one("main .htmx-request") || at > part("bulk").dataset.at && renew(),
 	gone: () => source.close(),
 };
 
 function listen() {
 	source?.close();
-	heard = query();
 	if (document.hidden) return;
 	source = new EventSource(`/feedback/live/${location.search}`);
 	source.onopen = clear;

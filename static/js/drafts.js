@@ -28,7 +28,7 @@ on("htmx:beforeOnLoad", ({ detail: { xhr, requestConfig: { formData, sent } } })
 	behind = at.value?.length - at.selectionEnd;
 	for (const field of xhr.status < 400 ? sent : []) {
 		taken[key(field)] = formData.get(field.name);
-		if (isSent(field)) delete kept[key(field)];
+		isSent(field) && delete kept[key(field)];
 	}
 });
 on("htmx:afterRequest", () => typing = taken = {});

@@ -33,7 +33,7 @@ const insert = (text) => document.execCommand("insertText", 0, text);
 
 function act() {
 	let used;
-	while (queue[0] && !one(".htmx-request:not([hx-trigger], #renew)") && (!one("#desk[aria-busy=true]") || "jknxo".includes(queue[0]))) {
+	while (queue[0] && !one(".htmx-request:not([hx-trigger], #renew)") && (!one("#desk[aria-busy]") || "jknxo".includes(queue[0]))) {
 		const key = queue.shift();
 		used = active().matches(TYPING) ? type(key) : one(":popover-open, .menu[open]") ? press(key === "Enter" ? active() : one(`.menu[open] ${named(key)}`)) : plain(key);
 	}
@@ -91,7 +91,7 @@ const named = (key) => `[data-key="${CSS.escape(key)}"]`;
 
 export function use(key) {
 	const found = all(named(key)).find((each) => each.closest("#bulk")?.checkVisibility() ?? 1);
-	const menu = found?.matches("summary") && found.parentElement;
+	const menu = found?.closest("summary")?.parentElement;
 	if (!menu && !found?.matches(TYPING)) return press(found);
 	if (!found.checkVisibility()) return press(one(`#desk-tabs :not([aria-current])[data-pane=${found.closest("#desk-report") ? "report" : "list"}]`)) && queue.unshift(key);
 	if (menu) menu.open = 1, begin(menu);
@@ -112,7 +112,7 @@ function atTurn(key) {
 	const act = `.msg-end [data-act="${key}"]`;
 	const ended = all(`${TURN} ${act}`).findLast(inView);
 	const turn = [active(), ended, reached(act)].map((each) => each?.closest(TURN)).find(inView);
-	return press(turn?.querySelector(act)) || reached() && say("Not on this turn.");
+	return press(turn && one(act, turn)) || reached() && say("Not on this turn.");
 }
 
 function tick(key) {

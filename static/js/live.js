@@ -18,7 +18,7 @@ function connect() {
 	source?.close();
 	if (document.hidden) return;
 	source = new EventSource(live + token);
-	source.onopen = () => ("lost" in talk.dataset && clear(), delete talk.dataset.lost, wait = 1e3);
+	source.onopen = () => (clear(), delete talk.dataset.lost, wait = 1e3);
 	source.onerror = () => (talk.dataset.lost = "", source.readyState > 1 && again());
 	for (const name in WORK) source.addEventListener(name, hear);
 }
@@ -43,7 +43,7 @@ function follow() {
 	const left = talk.getBoundingClientRect().bottom - innerHeight;
 	follows = !active().closest(".rate") && (left < (scrollY > seen ? 96 : 2) || follows && scrollY >= seen);
 	seen = scrollY;
-	if (follows) delete talk.dataset.below;
+	follows && delete talk.dataset.below;
 }
 
 function bring(html) {
@@ -79,7 +79,7 @@ function drop(index) {
 function renew(fresh, held) {
 	if (!held || told(held) === told(fresh) || tells(held, fresh)) return;
 	const said = one("#status", fresh)?.dataset.said;
-	if (said && said !== one("#status").dataset.said) say(said);
+	said && said !== one("#status").dataset.said && say(said);
 	replace(held, fresh);
 }
 
@@ -130,7 +130,7 @@ const watch = new IntersectionObserver((news) => {
 	news.map(({ target, isIntersecting }) => target.seen = isIntersecting);
 	const seen = all(".map a").filter((link) => one(link.href.baseVal)?.seen).map((link) => link.getBBox());
 	const last = seen.at(-1);
-	if (last) one(".map path").setAttribute("d", `M12 ${seen[0].y}V${last.y + last.height}`);
+	last && one(".map path").setAttribute("d", `M12 ${seen[0].y}V${last.y + last.height}`);
 }, { rootMargin: "-96px 0px -72px" });
 
 htmx.onLoad(() => {

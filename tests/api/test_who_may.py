@@ -731,6 +731,9 @@ PAGES: dict[tuple[str, str], Page] = {
         owner=403, admin=302, verb="edit", comment="Hm.", comment_id="{comment_id}"
     ),
     ("POST", "feedback/<str:feedback_id>/lease/"): acting(owner=403, admin=204),
+    ("POST", "feedback/<str:feedback_id>/rerun/"): acting(owner=403, admin=302),
+    # No fork, so there is nothing to stop; tests/pages/test_desk_rerun.py has one.
+    ("POST", "feedback/<str:feedback_id>/rerun/<str:thread_id>/stop/"): acting(owner=403, admin=404),
     ("GET", "feedback/<str:feedback_id>/originals/"): Page(403, 403, 403, 200),
     ("GET", "settings/labels/"): Page(403, 403, 403, 200, has_object=False),
     ("POST", "settings/labels/"): Page(403, 403, 403, 302, {"name": "x"}, has_object=False),
@@ -768,7 +771,7 @@ def test_who_may_open_which_page(world, browser_of):
             ("eve", world.shared, page.stranger),
             ("admin", world.private if page.has_object else world.shared, page.admin),
         ]
-        if page.has_object and "thread_id" in route:
+        if page.has_object and "thread_id" in route and "feedback_id" not in route:  # those are the desk's
             asked += [("bob", world.private, 403), ("eve", world.private, 403), ("alice", unknown, 404)]
         if "skill_id" in route:
             asked.append(("bob", world.private, 404))
@@ -813,6 +816,8 @@ FORMS_OF_THE_DESK = {
     "feedback/views/",
     "feedback/<str:feedback_id>/",
     "feedback/<str:feedback_id>/comments/",
+    "feedback/<str:feedback_id>/rerun/",
+    "feedback/<str:feedback_id>/rerun/<str:thread_id>/stop/",
 }
 
 

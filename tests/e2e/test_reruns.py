@@ -22,67 +22,123 @@ def complaint(heddle: Heddle) -> tuple[str, str]:
     return thread_id, report["feedback_id"]
 
 
-def rerun_and_compare(page: Page, press: Callable[[], Any], source: str, *, by_keys: bool = False) -> None:
-    """Press, see the answer come, hold both side by side, and go back to the report."""
+def rerun_beside(page: Page, press: Callable[[], Any], *, by_keys: bool = False) -> None:
+    """Press, see the answer come beside the rated one without leaving the desk, and close it."""
     press()
-    page.wait_for_url("**/threads/ags_*/#m0")
-    expect(page.locator("#notes")).to_contain_text("being rerun")
-    assert source not in page.url
-    expect(page.locator("#status")).to_have_text("Idle")
-    expect(page.locator("#notes .fault")).to_be_hidden()
-    expect(page.locator("#talk .call summary")).to_contain_text("calculate")
-    page.keyboard.press("d") if by_keys else page.get_by_role("link", name="Compare", exact=True).click()
-    expect(page.locator("h1")).to_have_text("Same answer")
-    assert sideways(page) == 0
-    page.keyboard.press("b") if by_keys else page.locator(".bar a", has_text="Back to the report").click()
-    expect(page.locator("#desk-report, #desk-talk").first).to_be_attached()
-    page.wait_for_load_state()  # keys need its scripts
+    expect(page.locator("#rerun .compared[data-side=source]").first).to_contain_text("42")
+    expect(page.locator("#verdict")).to_have_text("Same answer")
+    expect(page.locator("#said")).to_have_text("Same answer.")
+    expect(page.locator("#rerun .compared[data-side=fork]").first).to_contain_text("calculate")
+    assert "/feedback/?" in page.url and sideways(page) == 0
+    page.keyboard.press("b") if by_keys else page.locator("#rerun a", has_text="Close").click()
+    expect(page.locator("#rerun")).to_have_count(0)
+    expect(page.locator("#desk-talk .rated")).to_contain_text("42")
 
 
 def test_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
-    thread_id, report = complaint
+    _, report = complaint
     page = visit("admin").page
     page.goto(f"/feedback/?q=&item={report}")
-    rerun_and_compare(page, lambda: page.keyboard.press("Shift+F"), thread_id, by_keys=True)
+    rerun_beside(page, lambda: page.keyboard.press("Shift+F"), by_keys=True)
     expect(page.locator("#desk-report .hist")).to_contain_text("reran it with recorded calls")
     page.keyboard.press("e")
     expect(page.locator("#said")).to_contain_text("Resolved")
 
 
-def test_by_mouse_with_other_settings(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
-    thread_id, report = complaint
+def test_by_mouse_with_other_settings_and_from_the_history(
+    visit: Callable[..., Visit], complaint: tuple[str, str]
+) -> None:
+    _, report = complaint
     page = visit("admin").page
     page.goto(f"/feedback/?q=&item={report}")
     page.locator("summary[aria-label='Rerun options']").click()
     page.locator("#rerun-skills").select_option("latest")
     page.locator("#rerun-tools").select_option("live")
-    rerun_and_compare(page, page.locator("button", has_text="Rerun with these").click, thread_id)
+    rerun_beside(page, page.locator("button", has_text="Rerun with these").click)
+    page.locator("#desk-report .hist a", has_text="compare").click()
+    expect(page.locator("#rerun")).to_contain_text("live calls")
+    page.locator("#rerun a", has_text="Compare in full").click()
+    expect(page.locator("h1")).to_have_text("Same answer")
+    page.locator(".bar a", has_text="Back to the report").click()
+    expect(page.locator("#verdict")).to_have_text("Same answer")
 
 
 def test_with_another_prompt_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
-    """The page is left by Ctrl+Enter, and the comparison shows the two prompts."""
-    thread_id, report = complaint
+    """The page is left by Ctrl+Enter, and the desk shows what came of it."""
+    _, report = complaint
     page = visit("admin").page
     page.goto(f"/feedback/?q=&item={report}")
     page.keyboard.press("Shift+P")
     expect(page.locator("#system_prompt")).to_be_focused()
     page.keyboard.type("Be brief.")
     page.keyboard.press("Control+Enter")
-    page.wait_for_url("**/threads/ags_*/#m0")
-    assert thread_id not in page.url
-    expect(page.locator("#status")).to_have_text("Idle")
-    page.keyboard.press("d")
-    expect(page.locator("main")).to_contain_text("Be brief.")
-    page.keyboard.press("b")
+    page.wait_for_url("**/feedback/?q=&item=*&compare=ags_*")
+    expect(page.locator("#verdict")).to_have_text("Same answer")
+    expect(page.locator("#rerun")).to_contain_text("System prompt")
     expect(page.locator("#desk-report .hist")).to_contain_text("recorded calls and another prompt")
 
 
 def test_on_a_phone(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
-    thread_id, report = complaint
+    _, report = complaint
     page = visit("admin", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).page
     page.goto(f"/feedback/?q=&item={report}&pane=talk")
     page.locator("#dock summary[aria-label='More actions']").tap()
-    rerun_and_compare(page, page.locator("#dock button", has_text="Rerun").tap, thread_id)
+    rerun_beside(page, page.locator("#dock button", has_text="Rerun").tap)
+
+
+def test_an_answer_is_seen_as_it_is_written_and_stopped(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Both beside each other from the first word on; the desk goes on meanwhile."""
+    thread_id = heddle.start("alice", "Slowly. [[pace 0.4]] [[words 40]]", visibility="org")
+    heddle.rate("alice", thread_id, 1, notes="Too slow.")
+    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+    page.keyboard.press("Shift+F")
+    expect(page.locator("#verdict")).to_have_text("Answering")
+    new = page.locator("#rerun .compared[data-side=fork] .prose")
+    expect(new).to_contain_text("warp")
+    seen = new.inner_text()
+    expect(new).not_to_have_text(seen)
+    page.keyboard.press("m")
+    page.keyboard.type("It is slow here, too.")
+    page.locator("#rerun button", has_text="Stop").click()
+    expect(page.locator("#verdict")).to_have_text("Cancelled")
+    expect(page.locator("#admin-note")).to_have_value("It is slow here, too.")
+    expect(page.locator("#rerun button")).to_have_count(0)
+
+
+def test_a_complaint_is_proved_fixed_with_three_keys_and_a_sentence(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """Rerun, reply to everybody who said the same, resolve: one screen, one action, one undo."""
+    ids = []
+    for name, notes in (("alice", "The ferry does not go at nine."), ("bob", "No ferry at nine.")):
+        said = [{"role": "user", "content": "When does the ferry go?"}, {"role": "assistant", "content": "At nine."}]
+        thread_id = heddle.imported(name, f"ferry-{name}", said)
+        heddle.rate(name, thread_id, 1, notes=notes)
+        ids.append(heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"][0]["feedback_id"])
+    mark = {"verb": "duplicate", "arguments": {"duplicate_of": ids[0]}}
+    heddle.call("admin", "POST", f"admin/feedback/{ids[1]}/actions", mark)
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=ferry&item={ids[0]}")
+    page.keyboard.press("Shift+F")
+    expect(page.locator("#verdict")).to_have_text("Another answer")
+    page.keyboard.press("y")
+    expect(page.locator("#fixed-reply")).to_be_focused()
+    page.keyboard.type("It knows the timetable now.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#desk-status")).to_contain_text("with 1 duplicate as fixed")
+
+    def state() -> list[tuple[str | None, str | None]]:
+        found = [heddle.call("admin", "GET", f"admin/feedback/{each}/triage") for each in ids]
+        return [(each["outcome"], each["public_reply"]) for each in found]
+
+    told = "It knows the timetable now."
+    assert state() == [("fixed", told), ("duplicate", told)]
+    page.keyboard.press("z")
+    expect(page.locator("#said")).to_contain_text("Undone")
+    assert state() == [(None, None), ("duplicate", None)]
+    assert ids[0] in page.url
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
@@ -94,8 +150,8 @@ def test_what_is_told_of_a_fork_covers_nothing_that_is_read(
     heddle.rate("alice", thread_id, 1, notes="Again, please.")
     [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
     page = visit("admin", viewport={"width": width, "height": height}).page
-    page.goto(f"/feedback/?q=&item={report['feedback_id']}&pane=report")
-    page.locator("#desk-report button", has_text="Rerun").first.click()
+    page.goto(f"/threads/{thread_id}/rerun/?message_sequence_num={report['message_sequence_num']}")
+    page.locator("main .btn", has_text="Rerun").click()
     page.wait_for_url("**/threads/ags_*/#m0")
     note = page.locator("#notes .fault")
     expect(note).to_be_visible()
@@ -106,13 +162,12 @@ def test_what_is_told_of_a_fork_covers_nothing_that_is_read(
 
 
 def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
-    thread_id, report = complaint
+    _, report = complaint
     page = visit("admin", java_script_enabled=False).page
     page.goto(f"/feedback/?q=&item={report}")
     page.locator("#desk-report button", has_text="Rerun").first.click()
-    page.wait_for_url("**/threads/ags_*/#m0")
-    fork = page.url.split("/threads/")[1].partition("/")[0]
-    heddle.settled("admin", fork)
-    page.goto(f"/threads/{fork}/compare/")
-    expect(page.locator("h1")).to_have_text("Same answer")
-    assert thread_id != fork
+    heddle.settled("admin", page.url.rpartition("compare=")[2])
+    page.reload()
+    expect(page.locator("#verdict")).to_have_text("Same answer")
+    page.locator("#rerun a", has_text="Close").click()
+    expect(page.locator("#rerun")).to_have_count(0)

@@ -62,17 +62,17 @@ def test_an_answer_that_is_the_same_again_says_so_and_leads_back(browser_of: Bro
     assert "calculate" in left.words and "calculate" in right.words and "docks" not in page.words
     [call] = [link["href"] for link in right.all("a") if link.words == "calculate"]
     assert "as recorded" in get(browser_of("admin"), call).words
-    back, desk = (f"/feedback/?{each}={report.feedback_id}" for each in ("back", "q=&item"))
+    back = f"/feedback/?back={report.feedback_id}&compare={fork.thread_id}"
+    desk = f"/feedback/?q=&item={report.feedback_id}&compare={fork.thread_id}&pane=talk"
     client = browser_of("admin")
     assert [link["href"] for link in page.all("a") if link.words == "Back to the report b"] == [back]
     assert back in [link["href"] for link in get(client, f"/threads/{fork.thread_id}/").all("a")]
     assert client.get(back)["Location"] == desk
     for left in ("q=is%3Aopen+sentiment%3Anegative", "q="):
         get(client, f"/feedback/?{left}&item={report.feedback_id}&pane=report")
-        assert client.get(back)["Location"] == f"/feedback/?{left}&item={report.feedback_id}", (
-            "to the list that was left"
-        )
-    assert desk in [link["href"] for link in get(browser_of("admin"), f"/threads/{source.thread_id}/").all("a")]
+        assert client.get(back)["Location"] == desk.replace("q=", left, 1), "to the list that was left"
+    report_alone = f"/feedback/?q=&item={report.feedback_id}"
+    assert report_alone in [link["href"] for link in get(browser_of("admin"), f"/threads/{source.thread_id}/").all("a")]
     assert all("/feedback/?" not in link["href"] for link in get(browser_of("alice"), address_of(source)).all("a"))
 
 

@@ -186,7 +186,9 @@ def test_history_tells_of_forks_that_were_made_to_look_into_it(browser_of: Brows
     lines = [line for line in page.one(class_="hist").all("li") if " it " in line.words]
     assert ["reran it" in line.words for line in lines] == [True, False]
     made = Thread.objects.filter(forked_from=thread).order_by("-pk")[:2]
-    assert [line.one("a")["href"] for line in lines] == [f"/threads/{each.thread_id}/compare/" for each in made]
+    rerun, fork = (each.thread_id for each in made)
+    beside = f"/feedback/?q=&item={report.feedback_id}&pane=talk&compare={rerun}"
+    assert [line.one("a")["href"] for line in lines] == [beside, f"/threads/{fork}/compare/"]
 
 
 def test_a_rating_without_notes_shows_how_the_answer_begins(browser_of: Browser, who: People) -> None:

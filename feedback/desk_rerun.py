@@ -1,0 +1,119 @@
+"""A fork of the rated thread beside the rated answer, as the desk shows it: `compare` in the address is its id."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.urls import reverse
+
+from core.actor import Actor
+from core.errors import DomainError, NotFound
+from feedback import fixing
+from feedback.checks import expecting
+from feedback.models import Check, UserFeedback
+from feedback.presenting import href
+from threads import comparing
+from threads.access import thread_for
+from threads.comparing import Comparison
+from threads.models import Thread, Turn
+from threads.presenting.words import Word, thread_word
+from threads.status import ThreadStatus
+
+_ALIKE = Word("alike", "Same answer", "warn", "rest")
+_OTHER = Word("other", "Another answer", "", "undo")
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """What the report's check expects and the new answer does not do, in words, and what was found instead."""
+
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """A fork that answers the rated request again, or goes on from there; `token` changes with whatever it shows."""
+
+    thread_id: str
+    by: str
+    calls: str
+    """How its tool calls are answered: `recorded calls` or `live calls`; empty if nobody asked its agent anything."""
+    state: Word
+    is_running: bool
+    compared: Comparison
+    token: tuple[int, str]
+    expected: int | None = None
+    """How many expectations the report's check has, once the answer is whole; None without a check that has any."""
+    missed: tuple[Missed, ...] = ()
+
+    @property
+    def may_be_fixed(self) -> bool:
+        """Whether it ended by itself and did not answer the same."""
+        return self.state is _OTHER
+
+
+def beside(actor: Actor, report: UserFeedback, query: Mapping[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
+    """The template context of the fork that an address names: `rerun`, None without one, with `untold`, the number of
+    the report's duplicates that have no answer; `lost` (a sentence) if there is none such; `of`, the report's id; and
+    the addresses of `ways`.
+    """
+    context: dict[str, Any] = {"rerun": None, "lost": "", "of": report.feedback_id, **ways(query)}
+    if named := query.get("compare"):
+        try:
+            rerun = rerun_of(actor, report, fork_of(actor, report, named), tz=tz)
+            return context | {"rerun": rerun, "untold": fixing.untold(report)}
+        except DomainError:
+            return context | {"lost": "The rerun to compare with is not there any more."}
+    return context
+
+
+def ways(query: Mapping[str, str]) -> dict[str, str]:
+    """The address of an open report without a fork, and the address of one beside it up to the fork's id."""
+    alone = {**query, "compare": "", "pane": ""}
+    return {"alone": href(alone), "beside_at": reverse("feedback:desk") + href({**alone, "pane": "talk"}) + "&compare="}
+
+
+def fork_of(actor: Actor, report: UserFeedback, thread_id: str) -> Thread:
+    """A fork of a report's thread before the rated answer; raises `NotFound` for any other thread."""
+    fork = thread_for(actor, thread_id)
+    at = fork.forked_from_message_sequence_num or 0
+    if fork.forked_from_id != report.thread_id or at >= report.message_sequence_num:
+        raise NotFound("This thread is no fork of the rated one before that answer.")
+    return fork
+
+
+def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) -> Rerun:
+    """A fork with what differs from the rated answer, and what the report's check says of it."""
+    compared = comparing.with_source(actor, fork, tz=tz)
+    replays = Turn.objects.filter(thread=fork).order_by("pk").values_list("replays_calls", flat=True).first()
+    is_running = fork.status == ThreadStatus.ROBOTO_TURN
+    word = thread_word(fork.status, fork.last_outcome)
+    expected, missed = (None, ()) if is_running else _judged(report, fork)
+    return Rerun(
+        thread_id=fork.thread_id,
+        by="you" if fork.created_by_id == actor.user_id else fork.created_by.display_name,
+        calls="" if replays is None else "recorded calls" if replays else "live calls",
+        state=word if not word.idle else _ALIKE if compared.is_alike else _OTHER,
+        is_running=is_running,
+        compared=compared,
+        token=token_of(fork),
+        expected=expected,
+        missed=missed,
+    )
+
+
+def token_of(fork: Thread) -> tuple[int, str]:
+    """What changes with every change of a fork that is shown."""
+    return fork.revision, fork.status
+
+
+def _judged(report: UserFeedback, fork: Thread) -> tuple[int | None, tuple[Missed, ...]]:
+    """How many expectations the check of a report has, and those that a whole answer of a fork does not meet."""
+    wanted = Check.objects.filter(feedback=report, dropped_at=None).values_list("expectations", flat=True).first()
+    answer = expecting.answer_of(fork, fork.forked_from_message_sequence_num or 0) if wanted else None
+    if not wanted or answer is None or not answer.is_whole:
+        return None, ()
+    found = zip(wanted, expecting.findings(wanted, answer), strict=True)
+    return len(wanted), tuple(Missed(expecting.spelled(each), one.found) for each, one in found if not one.holds)

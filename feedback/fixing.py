@@ -1,0 +1,75 @@
+"""Resolving a report as fixed together with what says the same, as one action that one undo takes back."""
+
+from collections.abc import Mapping, Sequence
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from pydantic import BaseModel
+
+from accounts.rights import require_admin
+from core import ids
+from core.actor import Actor
+from core.db import anew
+from core.errors import InvalidRequest
+from feedback import following, triage
+from feedback.deciding import Verb, verb_named
+from feedback.models import Reply, UserFeedback
+from feedback.wire_verbs import DuplicateIn, ReplyIn
+
+MOST_TOLD = 200
+"""Most submitters of duplicates who are told in the request; more are left to a bulk."""
+_ANSWERED = Q(reply__public_status=Reply.Status.ANSWERED)
+
+
+@anew
+def fix(
+    actor: Actor,
+    feedback_id: str,
+    *steps: tuple[Verb, BaseModel],
+    alike: Sequence[str] = (),
+    reply: ReplyIn | None = None,
+    seen: str | None = None,
+    seen_texts: Mapping[str, str] | None = None,
+) -> tuple[UserFeedback, str | None]:
+    """Apply verbs to a report as `triage.act` does, and in the same transaction and action make the open ones of
+    `alike` its duplicates and send `reply` to all its duplicates that have no answer yet.
+
+    Those of `alike` that were resolved or retracted meanwhile stay as they are. Raises `InvalidRequest` for more than
+    `MOST_TOLD` submitters to tell, and as `triage.act`.
+    """
+    require_admin(actor)
+    keys = [key for each in alike if (key := ids.key_of(each, ids.FEEDBACK))]
+    action = ids.new_key()
+    with triage.named_reports_stay(), transaction.atomic():
+        report = triage.report_for(actor, feedback_id)
+        subjects = list(UserFeedback.objects.filter(key__in=keys, org=report.org_id).values_list("pk", flat=True))
+        following.hold(subjects, named=[report.pk])
+        following.hold([report.pk])  # its duplicates, too, which are told
+        for other in UserFeedback.objects.filter(pk__in=subjects, resolved=False).exclude(pk=report.pk).order_by("pk"):
+            _apply(actor, other, verb_named("duplicate"), DuplicateIn(duplicate_of=feedback_id), action)
+        if reply is not None:
+            told = _untold(report)
+            if len(told) > MOST_TOLD:
+                reason = f"more than {MOST_TOLD} submitters of duplicates are told by a bulk; send it from their list"
+                raise InvalidRequest.of("fixed_reply", reason)
+            for other in told:
+                _apply(actor, other, verb_named("reply"), reply, action)
+        return triage.act(actor, feedback_id, *steps, seen=seen, seen_texts=seen_texts or {}, action=action)
+
+
+def untold(report: UserFeedback) -> int:
+    """How many duplicates of a report have no answer yet. One query."""
+    return _copies(report).count()
+
+
+def _untold(report: UserFeedback) -> list[UserFeedback]:
+    return list(_copies(report).order_by("pk")[: MOST_TOLD + 1])
+
+
+def _copies(report: UserFeedback) -> QuerySet[UserFeedback]:
+    return UserFeedback.objects.filter(triage__duplicate_of=report.pk).exclude(_ANSWERED)
+
+
+def _apply(actor: Actor, report: UserFeedback, verb: Verb, body: BaseModel, action: str) -> None:
+    subject = triage.subject_of(report)
+    triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=action)

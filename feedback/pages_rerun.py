@@ -1,0 +1,53 @@
+"""The desk's buttons that rerun a rated request and stop it. What comes of it is shown beside the rated answer."""
+
+from django.contrib import messages as notes
+from django.http import HttpRequest, HttpResponseBase
+
+from accounts.authentication import admin_actor
+from accounts.pages import signed_in
+from accounts.rights import Right
+from core import bodies
+from core.errors import DomainError
+from feedback import desk_rerun, triage
+from feedback.pages_desk import desk_at, hold_undo, onward, posted, refused, state_of
+from threads import reruns, turns
+from threads.access import require, thread_for
+from threads.wire import RerunIn
+
+_CHOSEN = ("skills", "tools", "model_profile")
+
+
+@signed_in
+@posted
+def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
+    """Rerun the request of a rated answer in a private fork with the chosen options, and show it beside the answer."""
+    actor, form = admin_actor(request), request.POST
+    try:
+        bodies.check_storable(form.dict())
+        report = triage.report_for(actor, feedback_id)
+        source = thread_for(actor, report.thread.thread_id, Right.FORK)
+        asked: dict[str, object] = {name: form[name] for name in _CHOSEN if form.get(name)}
+        asked["message_sequence_num"] = report.message_sequence_num
+        made = reruns.rerun(actor, source, bodies.parse(RerunIn, asked))
+    except DomainError as problem:
+        return refused(request, actor, problem, item=feedback_id)
+    hold_undo(request)
+    notes.success(request, "Rerunning in a private fork.")
+    shown = {"item": feedback_id, "pane": "talk", "compare": made.thread_id}
+    return onward(request, desk_at(state_of(request) | shown))
+
+
+@signed_in
+@posted
+def stop(request: HttpRequest, feedback_id: str, thread_id: str) -> HttpResponseBase:
+    """Stop the running turn of a fork that is shown beside the rated answer."""
+    actor = admin_actor(request)
+    try:
+        fork = desk_rerun.fork_of(actor, triage.report_for(actor, feedback_id), thread_id)
+        require(actor, fork, Right.CANCEL)
+        turns.cancel(actor, fork)
+    except DomainError as problem:
+        return refused(request, actor, problem, item=feedback_id)
+    hold_undo(request)
+    shown = {"item": feedback_id, "pane": "talk", "compare": thread_id}
+    return onward(request, desk_at(state_of(request) | shown))

@@ -1,0 +1,330 @@
+"""A rerun beside the rated answer at the desk, and resolving as fixed by it, without a browser."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from feedback import fixing
+from feedback.models import Reply, TriageChange, UserFeedback
+from tests import make
+from tests.pages.desk import Browser, do, opened, press, query_of, stored, told
+from tests.pages.dom import Node, dom, get, submit
+from tests.people import People, Person, second_admin
+from threads import forks, reruns
+from threads.models import Thread, Turn
+from threads.wire import RerunIn
+
+CALLING = 'How many? [[call calculate {"expression": "6 * 7"}]]'
+
+
+@pytest.fixture
+def report(who: People) -> UserFeedback:
+    """About an answer that is given again."""
+    return rated(who.alice, CALLING, notes="It is not that many.")
+
+
+@pytest.fixture
+def mended(who: People) -> UserFeedback:
+    """About an answer that is another one now."""
+    thread = make.conversation(who.alice, 2, visibility="org")
+    made = make.rating(who.alice, thread, 1, notes="It is not that many.")
+    return UserFeedback.objects.get(key=made.feedback_id.removeprefix("fb_"))
+
+
+def rated(person: Person, text: str, **said: str) -> UserFeedback:
+    thread = make.thread(person, text, visibility="org")
+    made = make.rating(person, thread, make.fresh(thread).message_count - 1, **said)
+    return UserFeedback.objects.get(key=made.feedback_id.removeprefix("fb_"))
+
+
+def beside(client: Client, report: UserFeedback, fork: Thread) -> Node:
+    return get(client, f"/feedback/?q=&item={report.feedback_id}&compare={fork.thread_id}")
+
+
+def rerun(client: Client, report: UserFeedback, **chosen: str) -> Thread:
+    """Press Rerun; its turn has not begun."""
+    page = opened(client, report)
+    answer = submit(client, page.id("desk-rerun"), "", **chosen)
+    fork = Thread.objects.latest("pk")
+    assert query_of(answer["Location"]) == {
+        "q": "",
+        "item": report.feedback_id,
+        "pane": "talk",
+        "compare": fork.thread_id,
+    }
+    return fork
+
+
+def another(client: Client, report: UserFeedback) -> Thread:
+    """A rerun that has ended."""
+    fork = rerun(client, report)
+    make.run_turns(fork)
+    return make.fresh(fork)
+
+
+def said(page: Node) -> str:
+    return page.id("verdict").words
+
+
+def test_a_rerun_is_shown_beside_the_rated_answer(browser_of: Browser, who: People, report: UserFeedback) -> None:
+    client = browser_of("admin")
+    fork = rerun(client, report)
+    page = beside(client, report, fork)
+    assert said(page) == "Answering" and page.id("rerun").one("button").words == "Stop"
+    assert "42" in page.id("rerun").words, "the rated answer is there from the beginning"
+    assert not page.all("section", id="fixed")
+    make.run_turns(fork)
+    page = beside(client, report, fork)
+    assert said(page) == "Same answer"
+    answers = [each.words for each in page.id("rerun").all("article")]
+    assert len(answers) == 2 and all("calculate" in each for each in answers)
+    assert not page.all("section", id="fixed"), "what is as it was is not fixed"
+    [away] = [link["href"] for link in page.id("rerun").all("a") if link.words == "Close b"]
+    assert not get(client, "/feedback/" + away).all("div", id="rerun")
+    assert "Undo" not in page.id("desk-status").words or told(page)
+
+
+def test_the_options_of_the_menu_are_those_of_the_rerun(browser_of: Browser, who: People, report: UserFeedback) -> None:
+    fork = rerun(browser_of("admin"), report, tools="live")
+    assert Turn.objects.get(thread=fork).replays_calls is False
+    assert "live calls" in beside(browser_of("admin"), report, fork).id("rerun").words
+
+
+def test_a_rerun_that_is_refused_says_why_at_the_desk(browser_of: Browser, report: UserFeedback) -> None:
+    page = opened(browser_of("admin"), report)
+    answer = submit(browser_of("admin"), page.id("desk-rerun"), "", model_profile="no-such")
+    assert "no-such" in dom(answer, 400).id("report").words
+    assert Thread.objects.count() == 1
+
+
+def test_a_rerun_is_stopped_at_the_desk(browser_of: Browser, report: UserFeedback) -> None:
+    client = browser_of("admin")
+    fork = rerun(client, report)
+    answer = submit(client, beside(client, report, fork).id("rerun").one("form"))
+    assert query_of(answer["Location"])["compare"] == fork.thread_id
+    assert make.fresh(fork).last_outcome == "cancelled"
+    assert said(beside(client, report, fork)) == "Cancelled"
+
+
+@pytest.mark.parametrize("which", ["unknown", "of another thread", "behind the answer", "not a fork"])
+def test_what_is_no_fork_before_the_answer_is_said_to_be_gone(
+    browser_of: Browser, who: People, report: UserFeedback, which: str
+) -> None:
+    """The report is shown without it: a colleague's link may be old."""
+    thread = report.thread
+    at = {"behind the answer": report.message_sequence_num, "of another thread": 0}
+    if which == "of another thread":
+        thread = make.thread(who.alice, "Other", visibility="org")
+    named = "ags_" + "0" * 26 if which == "unknown" else thread.thread_id
+    if which in at:
+        named = forks.fork(who.admin.actor, thread, at[which]).thread_id
+    page = get(browser_of("admin"), f"/feedback/?q=&item={report.feedback_id}&compare={named}")
+    assert "The rerun to compare with is not there any more." in page.id("desk-talk").words
+    assert "42" in page.id("desk-talk").words and not page.all("div", id="rerun")
+    assert browser_of("admin").post(f"/feedback/{report.feedback_id}/rerun/{named}/stop/").status_code == 404
+
+
+def test_what_its_check_says_of_the_new_answer_is_shown(browser_of: Browser, who: People, report: UserFeedback) -> None:
+    client = browser_of("admin")
+    fork = another(client, report)
+    assert "check" not in beside(client, report, fork).id("rerun").words
+    form = {"verb": "keep", "kind": ["calls", "never_says"], "value": ["calculate", "Pineapple"]}
+    client.post(f"/feedback/{report.feedback_id}/check/", form)
+    assert "Passes the check" in beside(client, report, fork).id("rerun").words
+    shown = opened(client, report).id("check").one("form").fields()
+    form |= {"value": ["refund", "Pineapple"], "shown": shown["shown"]}
+    client.post(f"/feedback/{report.feedback_id}/check/", form)
+    words = beside(client, report, fork).id("rerun").words
+    assert "Fails the check" in words and "calls refund" in words and "never says" not in words
+
+
+def test_a_rerun_costs_as_many_queries_in_a_long_thread(
+    browser_of: Browser, who: People, django_assert_max_num_queries: object
+) -> None:
+    """And reads no more messages: those from the request on."""
+    counts = []
+    for turns in (4, 40):
+        thread = make.conversation(who.alice, turns, visibility="org")
+        [report] = [make.rating(who.alice, thread, turns - 1)]
+        made = reruns.rerun(who.admin.actor, make.fresh(thread), RerunIn(message_sequence_num=turns - 1))
+        found = UserFeedback.objects.get(key=report.feedback_id.removeprefix("fb_"))
+        fork = Thread.objects.by_public_id(made.thread_id).get()
+        beside(browser_of("admin"), found, fork)
+        with CaptureQueriesContext(connection) as captured:
+            beside(browser_of("admin"), found, fork)
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+
+
+def test_another_prompt_leads_back_to_the_desk(browser_of: Browser, who: People, report: UserFeedback) -> None:
+    client = browser_of("admin")
+    [link] = [each["href"] for each in opened(client, report).id("report").all("a") if "Another prompt" in each.words]
+    page = get(client, link)
+    answer = submit(client, page.one("main").one("form"), system_prompt="Be brief.")
+    fork = Thread.objects.latest("pk")
+    assert fork.system_prompt == "Be brief."
+    assert answer["Location"] == f"/feedback/?q=&item={report.feedback_id}&pane=talk&compare={fork.thread_id}"
+    assert "System prompt" in beside(client, report, fork).id("rerun").words
+
+
+def test_another_prompt_leads_to_no_other_site(browser_of: Browser, who: People, report: UserFeedback) -> None:
+    form = {"message_sequence_num": str(report.message_sequence_num), "next": "https://evil.example/?"}
+    answer = browser_of("admin").post(f"/threads/{report.thread.thread_id}/rerun/", form)
+    assert answer["Location"] == "/threads/"
+
+
+@pytest.fixture
+def family(who: People, mended: UserFeedback) -> dict[str, UserFeedback]:
+    """The report with three duplicates, one of which got an answer of its own, and two open reports beside them."""
+    copies = [rated(who.bob, "How many?", notes=f"copy {place}") for place in range(3)]
+    for each in copies:
+        do(who.admin, each, "duplicate", duplicate_of=mended.feedback_id)
+    do(who.admin, copies[2], "reply", public_reply="Thank you.")
+    alike = [rated(who.alice, CALLING, notes=f"alike {place}") for place in range(2)]
+    names = ("copy", "other copy", "answered copy", "alike", "resolved")
+    do(who.admin, alike[1], "resolve")
+    return dict(zip(names, [*copies, *alike], strict=True))
+
+
+def fixed(client: Client, report: UserFeedback, fork: Thread, **typed: str) -> Node:
+    answer = press(client, beside(client, report, fork), "resolve fixed", **typed)
+    assert answer.status_code == 302, answer.content.decode()
+    return get(client, answer["Location"])
+
+
+def reply_of(report: UserFeedback) -> str | None:
+    return (
+        Reply.objects.filter(feedback=report, public_status="answered").values_list("public_reply", flat=True).first()
+    )
+
+
+def test_resolving_as_fixed_tells_everybody_who_said_the_same_and_is_undone_at_once(
+    browser_of: Browser, who: People, mended: UserFeedback, family: dict[str, UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    fork = another(client, mended)
+    page = beside(client, mended, fork)
+    assert said(page) == "Another answer"
+    label = page.id("fixed").one("label").words
+    assert label.startswith("Reply to Alice and to the submitters of 2 duplicates")
+    ticked = f"{family['alike'].feedback_id},{family['resolved'].feedback_id}"
+    page = fixed(client, mended, fork, fixed_reply="It counts right now.", fixed_alike=ticked)
+    assert told(page) == ["Resolved “It is not that many.” with 3 duplicates as fixed"]
+    after = {name: stored(each) for name, each in family.items()}
+    assert stored(mended).resolved and stored(mended).triage.outcome == "fixed"
+    assert after["alike"].triage.duplicate_of == mended
+    assert after["resolved"].triage.outcome == "noted", "who resolved it decided that"
+    for name, words in {**dict.fromkeys(("copy", "other copy", "alike"), "It counts right now.")}.items():
+        assert reply_of(family[name]) == words
+    assert reply_of(mended) == "It counts right now."
+    assert reply_of(family["answered copy"]) == "Thank you." and reply_of(family["resolved"]) is None
+    before = get(client, "/feedback/?q=")
+    answer = submit(client, before.id("undo"))
+    assert query_of(answer["Location"])["item"] == mended.feedback_id, "that is what it was about"
+    assert not stored(mended).resolved and not stored(family["alike"]).resolved
+    assert [reply_of(each) for each in (mended, family["copy"], family["alike"])] == [None] * 3
+    assert stored(family["copy"]).triage.duplicate_of == mended and reply_of(family["answered copy"]) == "Thank you."
+
+
+def test_without_words_nobody_is_told(
+    browser_of: Browser, who: People, mended: UserFeedback, family: dict[str, UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    fixed(client, mended, another(client, mended), admin_note="Seen in the rerun.")
+    assert stored(mended).triage.outcome == "fixed" and stored(mended).admin_note == "Seen in the rerun."
+    assert not stored(family["alike"]).resolved
+    assert [reply_of(each) for each in (mended, *family.values())].count(None) == 5
+
+
+def test_of_another_org_is_not_made_a_duplicate(browser_of: Browser, who: People, mended: UserFeedback) -> None:
+    client, other = browser_of("admin"), rated(who.eve, "How many?")
+    fixed(client, mended, another(client, mended), fixed_alike=other.feedback_id)
+    assert not stored(other).resolved and stored(mended).resolved
+
+
+@pytest.mark.parametrize("change", ["reply", "rating"])
+def test_what_changed_meanwhile_is_shown_and_nothing_of_it_is_stored(
+    browser_of: Browser, who: People, mended: UserFeedback, family: dict[str, UserFeedback], change: str
+) -> None:
+    client = browser_of("admin")
+    fork = another(client, mended)
+    page = beside(client, mended, fork)
+    if change == "reply":
+        do(second_admin(), mended, "reply", public_reply="Mine.")
+    else:
+        make.rating(who.alice, mended.thread, mended.message_sequence_num, notes="Oh, it is.")
+    answer = press(client, page, "resolve fixed", fixed_reply="It counts right now.")
+    assert answer.status_code == 412
+    again = dom(answer, 412)
+    assert again.id("fixed-reply").words == "It counts right now."
+    assert not stored(mended).resolved and reply_of(family["copy"]) is None
+    assert press(client, again, "resolve fixed", fixed_reply="It counts right now.").status_code == 302
+    assert stored(mended).resolved and reply_of(family["copy"]) == reply_of(mended) == "It counts right now."
+
+
+def test_a_second_admin_who_was_too_late_is_told_so(browser_of: Browser, who: People, mended: UserFeedback) -> None:
+    client = browser_of("admin")
+    fork = another(client, mended)
+    page = beside(client, mended, fork)
+    do(second_admin(), mended, "resolve", outcome="fixed")
+    answer = press(client, page, "resolve fixed")
+    assert "already resolved" in " ".join(told(get(client, answer["Location"])))
+
+
+def test_a_reply_that_is_too_long_is_refused_in_its_field(
+    browser_of: Browser, mended: UserFeedback, family: dict[str, UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    page = beside(client, mended, another(client, mended))
+    answer = press(client, page, "resolve fixed", fixed_reply="x" * 20_001)
+    assert answer.status_code == 400 and "20,000" in dom(answer, 400).id("fixed-wrong").words.replace("\u2009", ",")
+    assert not stored(mended).resolved and not TriageChange.objects.filter(feedback=mended).exists()
+
+
+def test_more_submitters_than_a_request_tells_are_left_to_a_bulk(
+    browser_of: Browser, mended: UserFeedback, family: dict[str, UserFeedback], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fixing, "MOST_TOLD", 1)
+    client = browser_of("admin")
+    page = beside(client, mended, another(client, mended))
+    answer = press(client, page, "resolve fixed", fixed_reply="Fixed.")
+    assert answer.status_code == 400 and "bulk" in dom(answer, 400).id("fixed-wrong").words
+    assert not stored(mended).resolved and reply_of(family["copy"]) is None
+
+
+def test_another_button_does_not_drop_what_is_typed_beside_the_rerun(browser_of: Browser, mended: UserFeedback) -> None:
+    """Without scripts it would be gone with the page."""
+    client = browser_of("admin")
+    page = beside(client, mended, another(client, mended))
+    answer = press(client, page, "resolve", fixed_reply="Fixed.")
+    assert answer.status_code == 400 and dom(answer, 400).id("fixed-reply").words == "Fixed."
+    assert not stored(mended).resolved
+
+
+def test_an_open_desk_is_told_the_answer_as_it_is_written_and_its_end(
+    browser_of: Browser, who: People, report: UserFeedback
+) -> None:
+    client = browser_of("admin")
+    fork = rerun(client, report)
+    address = f"/feedback/live/?q=&item={report.feedback_id}&compare={fork.thread_id}"
+    pieces = iter(client.get(address).streaming_content)
+
+    def heard(name: str) -> str:
+        for piece in pieces:
+            if f"event: {name}".encode() in piece and b'id="rerun"' in piece:
+                return piece.decode()
+        raise AssertionError(name)
+
+    assert "Answering" in heard("list")
+    make.run_turns(fork)
+    assert "Same answer" in heard("ended")
+
+
+def test_an_open_desk_hears_nothing_of_a_fork_that_is_not_its_own(
+    browser_of: Browser, who: People, report: UserFeedback
+) -> None:
+    other = make.thread(who.eve, "A secret")
+    address = f"/feedback/live/?q=&item={report.feedback_id}&compare={other.thread_id}"
+    pieces = [piece for piece, _ in zip(browser_of("admin").get(address).streaming_content, range(3), strict=False)]
+    assert not any(b"rerun" in piece for piece in pieces)
