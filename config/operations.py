@@ -2,9 +2,11 @@
 
 import logging
 import pkgutil
+import shutil
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 from django.apps import apps
 from django.conf import settings
@@ -21,6 +23,8 @@ from threads.models import Turn
 from threads.status import TurnState
 
 Answer = TypeVar("Answer")
+RESERVE_BYTES: Final = 64 * 1024 * 1024
+"""With less free space beside SQLite's file nobody is ready: a few times its log, which one large import can fill."""
 logger = logging.getLogger("heddle.operations")
 _are_applied = False
 
@@ -31,7 +35,7 @@ def livez(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Check the database, its migrations and the queue; a 503 names what fails."""
+    """Check the database, its migrations, its disk and the queue; a 503 names what fails."""
     found = checks()
     ok = all(found.values())
     return JsonResponse({"ok": ok, "checks": found}, status=200 if ok else 503)
@@ -42,6 +46,8 @@ def checks() -> dict[str, bool]:
     found = {"database": _database()}
     if found["database"]:  # without it, migrations cannot be checked
         found["migrations"] = _are_applied or _migrations()
+    if (free := _free_bytes(_database_folder())) is not None:
+        found["disk"] = free >= RESERVE_BYTES
     return {**found, "queue": not queue_problem()}
 
 
@@ -92,9 +98,30 @@ def _figures() -> str:
         Gauge("heddle_turns", "Open turns by state.", turns),
         Gauge("heddle_turn_oldest_queued_seconds", "Age in seconds of the oldest turn that waits for a worker.", waits),
         *measuring.gauges(),
+        Gauge("heddle_disk_free_bytes", "Free space where the data folder and SQLite's file are.", _disks()),
         Gauge("heddle_info", "The running version.", {f'version="{settings.VERSION}"': 1}),
     ]
     return "".join(each.text for each in gauges)
+
+
+def _disks() -> dict[str, float]:
+    folders = {"data": settings.HEDDLE.data_dir, "database": _database_folder()}
+    free = {f'holds="{what}"': _free_bytes(folder) for what, folder in folders.items()}
+    return {labels: count for labels, count in free.items() if count is not None}
+
+
+def _free_bytes(folder: Path | None) -> int | None:
+    """What Heddle could still write there; None for no folder, or one that is not there."""
+    try:
+        return None if folder is None else shutil.disk_usage(folder).free
+    except OSError:
+        return None
+
+
+def _database_folder() -> Path | None:
+    ours: Any = connection
+    folder: Path | None = ours.folder
+    return folder
 
 
 def _database() -> bool:

@@ -38,6 +38,8 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
     """Whether sending queries ahead saves time."""
     takes_turns = False
     """Others can run while PostgreSQL works."""
+    folder = None
+    """Its disk is its server's, which cannot be seen from here."""
     spelled_moment = None
     """The driver takes times as they are."""
     clock = "clock_timestamp()"

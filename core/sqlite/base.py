@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from django.db import OperationalError
@@ -67,6 +68,11 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
         made.create_function(caseless.UPPER, 1, caseless.upper, deterministic=True)
         made.create_function("clock", 0, lambda: _spelled(datetime.now(UTC)))
         return made
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the database is on this machine; None if it is on a server."""
+        return Path(self.settings_dict["NAME"]).parent
 
     def is_usable(self) -> bool:
         """Asked after errors only. A new connection costs a millisecond; Django would keep this one for ever."""

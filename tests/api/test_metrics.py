@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from feedback.models import UserFeedback
@@ -111,6 +112,17 @@ def test_a_quiet_house_has_all_figures(db, figures):
     found = figures()
     assert found["heddle_webhook_oldest_pending_seconds"] == found["heddle_webhook_pending"] == 0
     assert found['heddle_turns{state="queued"}'] == found["heddle_turn_oldest_queued_seconds"] == 0
+
+
+def test_how_much_the_disks_have_left(db, figures, settings, tmp_path):
+    """That of a server's database cannot be seen from here, and a folder that is not there has none."""
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"data_dir": tmp_path})
+    named = {'heddle_disk_free_bytes{holds="data"}', 'heddle_disk_free_bytes{holds="database"}'}
+    found = {name: value for name, value in figures().items() if "disk" in name}
+    assert found.keys() == (named if connection.vendor == "sqlite" else {min(named)})
+    assert min(found.values()) > 0
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"data_dir": tmp_path / "none"})
+    assert min(named) not in figures()
 
 
 def test_the_number_of_queries_is_the_same_for_more_rows(who, figures):

@@ -122,14 +122,14 @@ def test_a_file_that_is_no_database_is_named_by_its_folder(tmp_path, port, argum
 
 
 def test_before_the_first_start_nothing_is_healthy_and_the_tables_are_named(tmp_path):
-    assert run(tmp_path, "healthy") == "Not answering: migrations"
+    assert run(tmp_path, "healthy") == "Not ready: migrations"
 
 
 def test_of_a_database_that_is_silent_the_health_check_hears_in_time(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"postgresql://u@127.0.0.1:{silent.getsockname()[1]}/x"
         started = time.monotonic()
-        assert run(tmp_path, "healthy", **AWAY | {"DATABASE_URL": address}) == "Not answering: database, queue"
+        assert run(tmp_path, "healthy", **AWAY | {"DATABASE_URL": address}) == "Not ready: database, queue"
     assert time.monotonic() - started < 9
 
 

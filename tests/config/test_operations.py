@@ -3,6 +3,7 @@
 import io
 import logging
 import os
+import shutil
 import socket
 import time
 from pathlib import Path
@@ -55,8 +56,22 @@ def test_ready_is_who_has_all_tables_and_that_is_looked_at_until_it_is_so(db, cl
 
 def test_of_a_database_that_does_not_answer_nothing_is_said_of_its_tables(client, away):
     answer = client.get("/readyz")
-    assert (answer.status_code, answer.json()["checks"]) == (503, {"database": False, "queue": True})
-    assert healthy() == "Not answering: database"
+    found = answer.json()["checks"]
+    assert (answer.status_code, found.pop("disk", True), found) == (503, True, {"database": False, "queue": True})
+    assert healthy() == "Not ready: database"
+
+
+@pytest.mark.parametrize("free", [0, 10_000_000])
+def test_a_server_whose_file_can_hardly_grow_is_not_ready_and_says_why(db, client, monkeypatch, free):
+    if connection.vendor != "sqlite":
+        pytest.skip("the disk of PostgreSQL is its server's")
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert [name for name, is_fine in answer.json()["checks"].items() if not is_fine] == ["disk"]
+    assert healthy() == "Not ready: disk"
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=10**10))
+    assert client.get("/readyz").json()["checks"]["disk"] is True
 
 
 def test_figures_that_cannot_be_had_are_refused_in_the_words_of_who_asks(client, away):
@@ -97,13 +112,13 @@ def healthy(*options):
 @pytest.mark.parametrize("name", ["worker", "beat"])
 def test_a_process_that_leaves_no_sign_of_life_is_not_healthy(db, folder, name):
     assert healthy() == "ok"
-    assert healthy(f"--{name}") == f"Not answering: {name}"
+    assert healthy(f"--{name}") == f"Not ready: {name}"
     alive.leave(name)
     assert healthy(f"--{name}") == "ok"
-    assert healthy("--worker", "--beat").startswith("Not answering: ")
+    assert healthy("--worker", "--beat").startswith("Not ready: ")
     long_ago = time.time() - alive.STALE_SECONDS - 1
     os.utime(folder / f"{name}-alive", (long_ago, long_ago))
-    assert healthy(f"--{name}") == f"Not answering: {name}"
+    assert healthy(f"--{name}") == f"Not ready: {name}"
 
 
 def test_a_folder_that_cannot_be_written_to_keeps_nobody_from_working(settings):

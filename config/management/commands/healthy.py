@@ -9,7 +9,7 @@ from config.operations import checks
 
 
 class Command(BaseCommand):
-    help = "Check the database, its migrations and the queue. Exit code: 0 all fine, 1 otherwise; names what fails."
+    help = "Check the database, its migrations and disk, and the queue. Names what fails; then the exit code is 1."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -23,5 +23,5 @@ class Command(BaseCommand):
         found = checks() | {name: alive.is_alive(name) for name in ("worker", "beat") if options[name]}
         broken = [name for name, is_fine in found.items() if not is_fine]
         if broken:
-            sys.exit(f"Not answering: {', '.join(broken)}")
+            sys.exit(f"Not ready: {', '.join(broken)}")
         self.stdout.write("ok")
