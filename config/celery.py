@@ -30,13 +30,13 @@ class _App(Celery):
     @property
     def Worker(self) -> Any:
         _require_redis()
-        return super().Worker
+        return self.subclass_with_self("config.hanging_up:Worker")
 
     @property
     def Beat(self) -> Any:
         _require_redis()
         require_folder(env.data_dir)  # otherwise beat takes its missing file for a corrupted one
-        return super().Beat
+        return self.subclass_with_self("config.hanging_up:Beat")
 
 
 def _require_redis() -> None:

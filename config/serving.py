@@ -15,10 +15,9 @@ from granian._granian import WorkerSignal
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
-from core import heap
+from core import heap, stopping
 
 _FILES = 8192
-_STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Server(Granian):  # type: ignore[misc, valid-type]
@@ -37,25 +36,30 @@ class _Server(Granian):  # type: ignore[misc, valid-type]
         _hear_no_more()
         super().signal_handler_interrupt(*args, **kwargs)
 
+    def signal_handler_reload(self, *args: Any, **kwargs: Any) -> None:
+        """SIGHUP, for which granian would replace the child: the server would go on without its terminal."""
+        if signal.SIGHUP in stopping.SIGNALS:
+            self.signal_handler_interrupt(*args, **kwargs)
+
 
 def _stop_once() -> Any:
     """The handlers of the child, in the place of granian's."""
-    stopping = WorkerSignal()
+    told = WorkerSignal()
 
     def stop(*_: Any) -> None:
         _hear_no_more()
-        stopping.set()
+        told.set()
 
-    for each in _STOPS:
+    for each in stopping.SIGNALS:
         signal.signal(each, stop)
-    return stopping
+    return told
 
 
 def _hear_no_more() -> None:
     """With a handler that does nothing: of a signal that came already, and is ignored before its handler has run,
     Python writes a traceback, and Ctrl+C brings two.
     """
-    for each in _STOPS:
+    for each in stopping.SIGNALS:
         signal.signal(each, lambda *_: None)
 
 

@@ -92,6 +92,56 @@ def test_where_nobody_shares_a_queue_neither_worker_nor_clock_starts(tmp_path, a
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith("beat")]
 
 
+AWAY = {"DATABASE_URL": "postgresql://127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1/0"}
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("begun_by", [(), ("nohup",)], ids=["terminal", "nohup"])
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        (("manage.py", "serve"), {}),
+        (("-m", "celery", "-A", "config.celery", "worker", "--pool", "threads"), AWAY),
+        (("-m", "celery", "-A", "config.celery", "beat"), AWAY),
+    ],
+    ids=["serve", "worker", "beat"],
+)
+def test_a_closed_terminal_stops_a_process_as_sigterm_does_unless_it_was_begun_to_go_on(
+    tmp_path, begun_by, command, more
+):
+    """A web server or worker began anew without a terminal."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        pytest.skip("these tests outlive their terminal, and so does what they begin")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
+    env |= {"HEDDLE_DATA_DIR": str(tmp_path), "HEDDLE_SECRET_KEY": "k" * 32, "PORT": str(free_port()), **more}
+    log = tmp_path / "log"
+    with log.open("w") as written:
+        process = subprocess.Popen(
+            [*begun_by, sys.executable, *command],
+            cwd=ROOT,
+            env={**env, "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        has_begun = f"http://127.0.0.1:{env['PORT']}" if not more else "queue.not_answering"
+        assert _soon(lambda: has_begun in log.read_text(), seconds=30)
+        time.sleep(1.5)
+        os.kill(process.pid, signal.SIGHUP)
+        if begun_by:
+            time.sleep(1.5)
+            assert process.poll() is None
+            process.terminate()
+        assert process.wait(timeout=15) == 0
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert "Traceback" not in log.read_text()
+
+
 @pytest.fixture
 def environment(tmp_path):
     """A fake virtual environment for `make`; what it starts writes its process id."""

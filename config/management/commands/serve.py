@@ -21,6 +21,7 @@ from accounts.models import User
 from accounts.naming import FIRST_PERSON
 from config import command_line, serving, starting
 from config.env import BASE_DIR, DEFAULT_PORT, port_number
+from core import stopping
 from core.canonical import fingerprint
 from core.static import LEFT_OUT
 
@@ -55,7 +56,7 @@ class Command(BaseCommand):
 
     def _prepare_aside(self, **options: Any) -> None:
         """Prepare in a child process, so that its memory is freed. Stopping this process stops the child."""
-        for each in (signal.SIGTERM, signal.SIGINT):
+        for each in stopping.SIGNALS:
             signal.signal(each, lambda *_: sys.exit(0))
         preparing = get_context("fork").Process(target=self._prepare, kwargs=options, daemon=True)
         preparing.start()
@@ -65,8 +66,8 @@ class Command(BaseCommand):
             sys.exit(preparing.exitcode)
 
     def _prepare(self, **options: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for each in stopping.SIGNALS:
+            signal.signal(each, signal.SIG_DFL if each == signal.SIGTERM else signal.SIG_IGN)
         try:
             self._get_ready(**options)
         except CommandError as problem:
