@@ -9,7 +9,8 @@ from django.db import DatabaseError, OperationalError
 
 
 def run(arguments: list[str]) -> None:
-    """Run a command; exit with one sentence if the database does not respond or is not migrated.
+    """Run a command; exit with one sentence if the database does not respond or is not migrated, or if the command asks
+    for something where nobody can type.
 
     Any other database error is a bug in Heddle and keeps its traceback, as everything does with `--traceback`.
     """
@@ -20,6 +21,12 @@ def run(arguments: list[str]) -> None:
         if said is None or "--traceback" in arguments:
             raise
         sys.exit(f"CommandError: {said}")
+    except EOFError:
+        if "--traceback" in arguments:
+            raise
+        # On a line of its own, below the prompt.
+        said = f"There is no terminal for what {arguments[1]} asks. Run it in one (`docker exec -it`)."
+        sys.exit(f"\nCommandError: {said}")
 
 
 def told(problem: DatabaseError) -> str | None:

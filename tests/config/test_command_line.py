@@ -133,6 +133,16 @@ def test_of_a_database_that_is_silent_the_health_check_hears_in_time(tmp_path):
     assert time.monotonic() - started < 9
 
 
+def test_a_command_that_asks_where_nobody_can_type_says_so(tmp_path):
+    """As Django's own, which sets a password, in a script."""
+    make = "from accounts.models import User; User.objects.create_user('zoe@acme.test', None)"
+    prepared = (("migrate", "--verbosity", "0"), ("shell", "--verbosity", "0", "-c", make))
+    *_, said = run_all(tmp_path, *prepared, ("changepassword", "zoe@acme.test"))
+    assert said == (
+        "CommandError: There is no terminal for what changepassword asks. Run it in one (`docker exec -it`)."
+    )
+
+
 def test_a_server_that_has_no_room_for_what_it_keeps_says_so(port):
     said = run("/proc/heddle", "serve", "--port", port, **AWAY, HEDDLE_SECRET_KEY=KEY)
     assert said.startswith("CommandError: HEDDLE_DATA_DIR: /proc/heddle cannot be written to")
