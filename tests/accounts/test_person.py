@@ -152,6 +152,22 @@ def test_nothing_but_the_token_is_said_where_only_a_token_is_made(person):
     assert len(person("--org", "acme", "--token", "ci").split()) == 1
 
 
+def test_a_second_token_of_a_name_is_made_and_the_first_is_told_of(person, capsys):
+    """Beside the token, which a script takes. Nobody can be told the first one again."""
+    person("--no-password", "--token", "ci")
+    person("--token", "other")
+    assert capsys.readouterr().err == ""
+    first, second = person("--token", "ci").strip(), person("--token", "ci").strip()
+    assert first != second and len(second.split()) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "zoe@acme.test already has 1 token named ci. It works until it is revoked.",
+        "zoe@acme.test already has 2 tokens named ci. They work until they are revoked.",
+    ]
+    person("--revoke-tokens")
+    person("--token", "ci")
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("option", ["--on", "--off", "--no-admin", "--revoke-tokens"])
 def test_what_is_for_who_has_an_account_is_named_where_nobody_has(person, option):
     with pytest.raises(CommandError, match=rf"email: zoe@acme.test has no account; {option} needs an existing one"):

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         admin = parser.add_mutually_exclusive_group()
         admin.add_argument("--admin", action="store_true", help="make them a platform admin")
         admin.add_argument("--no-admin", action="store_true", help="remove platform-admin rights")
-        parser.add_argument("--token", metavar="NAME", help="create an API token with this name and print it once")
+        parser.add_argument("--token", metavar="NAME", help="create another API token, of this name, and print it once")
         parser.add_argument("--no-password", action="store_true", help="create the account without a password")
         parser.add_argument("--revoke-tokens", action="store_true", help="revoke all their API tokens")
         account = parser.add_mutually_exclusive_group()
@@ -48,6 +48,7 @@ class Command(BaseCommand):
                 user, said = _made(email, password, options)
             said += _taken(user, options)
             if options["token"]:
+                self._tell_others(user, options["token"])
                 said.append(mint(user, options["token"])[1])
             for line in said or _state(user):
                 self.stdout.write(line)
@@ -59,6 +60,12 @@ class Command(BaseCommand):
             raise CommandError(
                 "There is no terminal to ask for a password. Run this in one (`docker exec -it`), or add --no-password."
             ) from None
+
+    def _tell_others(self, user: User, name: str) -> None:
+        """On stderr: a script takes what is printed."""
+        if count := _usable(user, name=name):
+            them = "It works until it is" if count == 1 else "They work until they are"
+            self.stderr.write(f"{user} already has {_tokens(count)} named {name}. {them} revoked.")
 
 
 def _made(email: str, password: str | None, options: dict[str, Any]) -> tuple[User, list[str]]:
@@ -110,12 +117,11 @@ def _taken(user: User, options: dict[str, Any]) -> list[str]:
 
 def _state(user: User) -> list[str]:
     """What an account is and has, for a call that changes nothing."""
-    usable = sum(token.is_usable for token in ApiToken.objects.filter(user=user))
     facts = [
         "enabled" if user.is_active else "disabled",
         *(["platform admin"] if user.is_staff else []),
         "with a password" if user.has_usable_password() else "without a password",
-        _tokens(usable),
+        _tokens(_usable(user)),
     ]
     places = user.memberships.select_related("org", "user").order_by("org__slug")
     return [
@@ -169,6 +175,10 @@ def _is_missing(slug: str) -> bool:
 
 def _found(email: str) -> User | None:
     return User.objects.filter(email=email.lower()).first()
+
+
+def _usable(user: User, **facts: str) -> int:
+    return sum(token.is_usable for token in ApiToken.objects.filter(user=user, **facts))
 
 
 def _tokens(count: int) -> str:
