@@ -6,6 +6,12 @@ import sys
 from django.conf import settings
 from django.core.management import execute_from_command_line
 from django.db import DatabaseError, OperationalError
+from django.db.migrations.exceptions import InconsistentMigrationHistory
+
+from config import migrating
+
+OF_THE_DATABASE = (DatabaseError, InconsistentMigrationHistory)
+"""Errors that `told` reads."""
 
 
 def run(arguments: list[str]) -> None:
@@ -16,7 +22,7 @@ def run(arguments: list[str]) -> None:
     """
     try:
         execute_from_command_line(arguments)
-    except DatabaseError as problem:
+    except OF_THE_DATABASE as problem:
         said = told(problem)
         if said is None or "--traceback" in arguments:
             raise
@@ -29,9 +35,17 @@ def run(arguments: list[str]) -> None:
         sys.exit(f"\nCommandError: {said}")
 
 
-def told(problem: DatabaseError) -> str | None:
+def told(problem: Exception) -> str | None:
     """What an operator can do about the error; None for a bug."""
-    if re.search(r"no such (table|column)|(relation|column) .* does not exist", str(problem)):
+    is_history = isinstance(problem, InconsistentMigrationHistory)
+    is_missing = re.search(r"no such (table|column)|(relation|column) .* does not exist", str(problem))
+    is_there = re.search(r"already exists|duplicate column", str(problem))
+    if (is_history or is_missing or is_there) and (names := migrating.unknown()):
+        return (
+            f"The database was made by another version of Heddle. This one does not know its {', '.join(names)}: "
+            f"{_reason(problem).rstrip('.')}. Use a version that does, or restore a backup of a version before it."
+        )
+    if is_missing:
         return "The database is not migrated to this version. Run `manage.py migrate` (`serve` does it too)."
     if isinstance(problem, OperationalError) or type(problem) is DatabaseError:
         setting = "DATABASE_URL" if settings.HEDDLE.database_url else "HEDDLE_DATA_DIR"

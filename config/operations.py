@@ -1,21 +1,18 @@
 """Endpoints for operators and orchestrators: liveness, readiness, metrics."""
 
 import logging
-import pkgutil
 import shutil
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
-from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Min
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from config import migrating
 from core.db import log_refused, replace_dead_connections
 from core.measures import Gauge
 from feedback import measuring
@@ -142,18 +139,7 @@ def _migrations() -> bool:
     """Whether the database has every migration of this version. Cached once true: migrations are not reversed."""
     global _are_applied
     try:
-        applied = _on_a_live_connection(lambda: MigrationRecorder(connection).applied_migrations())
-        _are_applied = set(applied) >= _known_migrations()
+        _are_applied = _on_a_live_connection(migrating.applied) >= migrating.known()
     except (DatabaseError, InterfaceError):
         return False
     return _are_applied
-
-
-def _known_migrations() -> set[tuple[str, str]]:
-    """App and name of each migration, from file names: importing them would cost memory permanently."""
-    found = set()
-    for app in apps.get_app_configs():
-        if folder := find_spec(f"{app.name}.migrations"):
-            modules = pkgutil.iter_modules(folder.submodule_search_locations)
-            found |= {(app.label, module.name) for module in modules if module.name[0] not in "_~"}
-    return found

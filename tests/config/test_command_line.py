@@ -3,9 +3,11 @@
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from tests import live
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "k" * 32
+OURS = ("HEDDLE_", "DATABASE_URL", "REDIS_URL", "PORT")
 AWAY = {"DATABASE_URL": "postgresql://127.0.0.1:1/heddle", "REDIS_URL": "redis://127.0.0.1:1/0"}
 PERSON = ("person", "zoe@acme.test", "--no-password")
 COMMANDS = (
@@ -60,8 +63,7 @@ def run_all(folder, *commands):
 
 def told(folder, *arguments, **variables):
     """All that a refused command prints, run in a new process."""
-    ours = ("HEDDLE_", "DATABASE_URL", "REDIS_URL", "PORT")
-    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
@@ -91,8 +93,7 @@ def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, por
 
 def test_sqlite_may_be_elsewhere_by_its_url(tmp_path):
     """With all that Heddle's own backend adds: `healthy` asks as `/readyz` does."""
-    ours = ("HEDDLE_", "DATABASE_URL", "REDIS_URL", "PORT")
-    env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     env |= {"HEDDLE_DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/elsewhere.sqlite3"}
     for command in ("migrate", "healthy"):
         subprocess.run([sys.executable, "manage.py", command], cwd=ROOT, env=env, check=True, capture_output=True)
@@ -119,6 +120,31 @@ def test_a_file_that_is_no_database_is_named_by_its_folder(tmp_path, port, argum
     (tmp_path / "heddle.sqlite3").write_bytes(b"no database" * 1000)
     said = run(tmp_path, *(each.format(port=port) for each in arguments))
     assert said == "CommandError: HEDDLE_DATA_DIR: the database cannot be used: file is not a database"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "renamed", "reason"),
+    [
+        (SERVE, "feedback.%", "already exists"),
+        (("migrate",), "accounts.0002_put_out_of", "before its dependency accounts.0002_put_out_of"),
+    ],
+)
+def test_a_database_of_a_version_that_is_not_known_any_more_names_its_migrations(
+    tmp_path, port, arguments, renamed, reason
+):
+    """Its tables are there under another name of their migration, on which a later one may build."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    env["HEDDLE_DATA_DIR"] = str(tmp_path)
+    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=env, check=True)
+    with closing(sqlite3.connect(tmp_path / "heddle.sqlite3")) as database, database:
+        rename = "UPDATE django_migrations SET name = name || '_of_old' WHERE app || '.' || name LIKE ?"
+        assert database.execute(rename, [renamed]).rowcount
+    said = run(tmp_path, *(each.format(port=port) for each in arguments))
+    assert said.startswith(
+        "CommandError: The database was made by another version of Heddle. This one does not know its "
+    )
+    assert "_of_old: " in said and reason in said
+    assert said.endswith(" Use a version that does, or restore a backup of a version before it.")
 
 
 def test_before_the_first_start_nothing_is_healthy_and_the_tables_are_named(tmp_path):

@@ -15,7 +15,6 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 
 from accounts.models import User
 from accounts.naming import FIRST_PERSON
@@ -72,7 +71,7 @@ class Command(BaseCommand):
             self._get_ready(**options)
         except CommandError as problem:
             sys.exit(f"CommandError: {problem}")
-        except DatabaseError as problem:
+        except command_line.OF_THE_DATABASE as problem:
             if (said := command_line.told(problem)) is None:
                 raise
             sys.exit(f"CommandError: {said}")
