@@ -23,12 +23,35 @@ def said(*arguments):
     return out.getvalue()
 
 
-def test_every_profile_is_listed_without_its_key(provider, configure):
+def test_every_profile_is_listed_without_its_key(provider, configure, monkeypatch):
     configure(line("loop", "openai", provider, fallback="deep", key_env="SOME_KEY"), "deep=anthropic:claude-x")
+    for name in ("SOME_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "sk-very-secret")
     assert said().splitlines() == [
         f"loop  openai:{MODEL}  (the default, at 127.0.0.1, falls back to deep)",
         "deep  anthropic:claude-x",
         "simulated  simulated",
+    ]
+
+
+def test_what_a_profile_lacks_is_listed_by_what_to_set(configure, monkeypatch, tmp_path):
+    """The packages advise programmers who use them."""
+    for name in ("SOME_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "key").touch()
+    configure(
+        "own=openai:x",
+        "named=openai:x?key_env=SOME_KEY",
+        f"filed=openai:x?key_file={tmp_path / 'key'}",
+        "routed=openrouter:x",
+        "local=openai:x?base_url=http://127.0.0.1:9/v1",
+    )
+    assert said().splitlines()[:-1] == [
+        "own  openai:x  (the default, not ready: set OPENAI_API_KEY, or key_env or key_file in HEDDLE_MODEL_PROFILES)",
+        "named  openai:x  (not ready: set SOME_KEY)",
+        "filed  openai:x  (not ready: key_file is empty)",
+        "routed  openrouter:x  (not ready: set OPENROUTER_API_KEY)",
+        "local  openai:x  (at 127.0.0.1)",
     ]
 
 
@@ -52,13 +75,16 @@ def test_what_is_wrong_is_one_sentence(provider, configure, kind):
 
 @pytest.mark.parametrize(
     ("more", "cause"),
-    [({"key_env": "SOME_KEY"}, "key_env or key_file of the profile has no key"), ({}, "_API_KEY")],
+    [
+        ({"key_env": "SOME_KEY"}, "set SOME_KEY"),
+        ({}, "set [A-Z]+_API_KEY, or key_env or key_file in HEDDLE_MODEL_PROFILES"),
+    ],
 )
 def test_a_key_that_is_missing_is_named_to_the_operator(provider, configure, kind, monkeypatch, more, cause):
     for name in ("SOME_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     configure(line("loop", kind, provider, **more) if more else f"loop={kind}:{MODEL}")
-    with pytest.raises(CommandError, match=f"misconfigured: .*{cause}"):
+    with pytest.raises(CommandError, match=f"misconfigured: This model profile is not configured correctly. {cause}$"):
         said("--ask", "loop")
     assert not provider.asked
 

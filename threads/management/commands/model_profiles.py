@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from core.errors import InvalidRequest
 from core.wording import took
 from threads import figures, profiles
+from threads.runner.providers import building, failures
 from threads.runner.providers.events import Broken, Finished, TextFragment, Usage
 from threads.runner.providers.streaming import ModelRequest, Stream
 
@@ -14,7 +15,7 @@ QUESTION = "Answer with one short sentence: are you there?"
 
 
 class Command(BaseCommand):
-    help = "List the model profiles, or test one with a single request (no retries, no fallback)."
+    help = "List the model profiles and what they lack, or test one with a single request (no retries, no fallback)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--ask", metavar="NAME", help="test this profile; costs a few tokens")
@@ -53,7 +54,18 @@ def _line(profile: profiles.Profile) -> str:
         notes.append(f"at {profile.options.base_url.host}")
     if profile.options.fallback:
         notes.append(f"falls back to {profile.options.fallback}")
+    if problem := _problem(profile):
+        notes.append(f"not ready: {problem}")
     return "  ".join([profile.id, profile.model, *([f"({', '.join(notes)})"] if notes else [])])
+
+
+def _problem(profile: profiles.Profile) -> str:
+    """Why no request can be made of it; empty if one can."""
+    try:
+        building.model_of(profile)
+    except Exception as problem:
+        return failures.of_exception(problem, None).cause
+    return ""
 
 
 def _used(usage: Usage) -> str:

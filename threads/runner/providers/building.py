@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import threading
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -34,8 +35,10 @@ def model_of(profile: Profile) -> Model:
     with _importing:
         try:
             return _built(profile, key)
-        except (UserError, ImportError):
+        except ImportError:
             raise
+        except UserError as problem:
+            raise UserError(_in_our_words(profile, str(problem))) from problem
         except Exception as problem:  # packages raise errors of their own for invalid settings
             raise UserError(str(problem) or type(problem).__name__) from problem
 
@@ -92,6 +95,20 @@ def tells_its_end(profile: Profile) -> bool:
     return profile.model.partition(":")[0] in OWN_WIRES
 
 
+def _in_our_words(profile: Profile, said: str) -> str:
+    """What a package says of a missing key or address, without its advice to programmers: it names the variables."""
+    names = list(dict.fromkeys(_VARIABLE.findall(said)))
+    if not names:
+        return said
+    or_else = (
+        ", or key_env or key_file in HEDDLE_MODEL_PROFILES" if profile.model.partition(":")[0] in OWN_WIRES else ""
+    )
+    return f"set {' or '.join(names)}{or_else}"
+
+
+_VARIABLE = re.compile(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`")
+
+
 @lru_cache(maxsize=64)
 def _built(profile: Profile, key: str | None) -> Model:
     options = profile.options
@@ -128,5 +145,5 @@ def _key(options: Options) -> str | None:
     else:
         return NO_KEY if options.base_url else None
     if not found:
-        raise UserError("key_env or key_file of the profile has no key")
+        raise UserError(f"set {options.key_env}" if options.key_env else "key_file is empty")
     return found
