@@ -536,6 +536,20 @@ def test_what_the_command_reports_to_a_file_is_reports_alone(who, tmp_path, caps
     assert all(line.startswith(f"line {number}: failed: ") for number, line in zip((2, 3), reports, strict=True))
 
 
+def test_equal_warnings_of_many_lines_are_told_once_with_their_number(who, tmp_path, capsys):
+    later = [*TALK, {"role": "system", "content": "Be long."}]
+    given = [talk(str(number), **({"messages": later} if number != 1 else {})) for number in range(41)]
+    path = tmp_path / "talks.jsonl"
+    path.write_text("\n".join(map(json.dumps, [*given, talk("odd", messages=[*later[1:]])])))
+    call_command("import_threads", path, format="openai", org="acme", owner="alice@acme.test")
+    said = capsys.readouterr()
+    assert said.out == "42 created, 0 unchanged, 0 failed\n"
+    assert said.err.splitlines() == [
+        "line 1, line 3, line 4 and 37 more: warning: messages.3: is a later system message; kept in the metadata only",
+        "line 42: warning: messages.2: is a later system message; kept in the metadata only",
+    ]
+
+
 def test_a_line_that_is_not_utf_8_says_where(who, tmp_path, capsys):
     path = tmp_path / "talks.jsonl"
     path.write_bytes(json.dumps(talk("a")).encode() + b"\n" + '{"id": "caf\u00e9"}'.encode("latin-1"))

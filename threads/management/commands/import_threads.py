@@ -2,7 +2,9 @@ import shutil
 import sys
 import tempfile
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +38,42 @@ class Command(BaseCommand):
         owner_id, org_id = _target(options["owner"], options["org"])
         counts = {"created": 0, "unchanged": 0, "failed": 0}
         given = _conversations(options["file"]) if options["file"] != Path("-") else _piped()
-        for place, found in gathered(options["format"], given):
-            item = importing.import_one(options["format"], found, owner_id, org_id, options["visibility"])
-            counts[item.outcome] += 1
-            for warning in item.warnings:
-                tqdm.write(f"{place}: warning: {warning}", file=sys.stderr)
-            for error in item.errors:
-                tqdm.write(f"{place}: failed: {error['path']}: {error['reason']}", file=sys.stderr)
+        with _warnings() as warn:
+            for place, found in gathered(options["format"], given):
+                item = importing.import_one(options["format"], found, owner_id, org_id, options["visibility"])
+                counts[item.outcome] += 1
+                for warning in item.warnings:
+                    warn(place, warning)
+                for error in item.errors:
+                    tqdm.write(f"{place}: failed: {error['path']}: {error['reason']}", file=sys.stderr)
         self.stdout.write(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
         if counts["failed"]:
             sys.exit(1)
+
+
+@contextmanager
+def _warnings() -> Iterator[Callable[[str, str], None]]:
+    """Collect warnings with their places, and write equal ones in one line, when all are there or very many differ."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+
+    def write() -> None:
+        for warning, found in places.items():
+            more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+            tqdm.write(f"{', '.join(found[:_NAMED])}{more}: warning: {warning}", file=sys.stderr)
+        places.clear()
+
+    def warn(place: str, warning: str) -> None:
+        places[warning].append(place)
+        if len(places) > _APART:
+            write()
+
+    try:
+        yield warn
+    finally:
+        write()
+
+
+_NAMED, _APART = 3, 1_000
 
 
 def _piped() -> Iterator[tuple[str, Any]]:
