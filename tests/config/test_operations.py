@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import ConnectionHandler
@@ -110,7 +110,9 @@ def healthy(*options):
 
 
 @pytest.mark.parametrize("name", ["worker", "beat"])
-def test_a_process_that_leaves_no_sign_of_life_is_not_healthy(db, folder, name):
+def test_a_process_that_leaves_no_sign_of_life_is_not_healthy(db, folder, settings, monkeypatch, name):
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
+    monkeypatch.setattr(operations, "queue_problem", str)
     assert healthy() == "ok"
     assert healthy(f"--{name}") == f"Not ready: {name}"
     alive.leave(name)
@@ -119,6 +121,14 @@ def test_a_process_that_leaves_no_sign_of_life_is_not_healthy(db, folder, name):
     long_ago = time.time() - alive.STALE_SECONDS - 1
     os.utime(folder / f"{name}-alive", (long_ago, long_ago))
     assert healthy(f"--{name}") == f"Not ready: {name}"
+
+
+@pytest.mark.parametrize("name", ["worker", "beat"])
+def test_where_the_server_does_their_work_nobody_asks_for_them(db, settings, name):
+    """No file of theirs is ever there, which is no sign that anything is wrong."""
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"redis_url": ""})
+    with pytest.raises(CommandError, match=f"^--{name}: in single-process mode the server does this work itself"):
+        healthy(f"--{name}")
 
 
 def test_a_folder_that_cannot_be_written_to_keeps_nobody_from_working(settings):

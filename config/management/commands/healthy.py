@@ -2,7 +2,8 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
 
 from config import alive
 from config.operations import checks
@@ -20,6 +21,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        asked = [f"--{name}" for name in ("worker", "beat") if options[name]]
+        if asked and settings.HEDDLE.is_embedded:
+            raise CommandError(f"{asked[0]}: in single-process mode the server does this work itself. Ask without it.")
         found = checks() | {name: alive.is_alive(name) for name in ("worker", "beat") if options[name]}
         broken = [name for name, is_fine in found.items() if not is_fine]
         if broken:
