@@ -265,16 +265,17 @@ class Env(BaseSettings):
 
 def load() -> Env:
     """Read the environment, or exit with one message per mistake."""
-    if misspelt := list(_misspelt(os.environ)):
-        _stop(misspelt)
+    mistakes, env = list(_misspelt(os.environ)), None
     try:
         env = Env(_secrets_dir=_secrets_dir())
     except ValidationError as problem:
         # What is wrong with a part of a list makes the list wrong, too.
         first = {error["loc"][:1]: error for error in reversed(problem.errors(include_input=False))}
-        _stop(_sentence(error["loc"], error["msg"]) for error in reversed(first.values()))
+        mistakes += [_sentence(error["loc"], error["msg"]) for error in reversed(first.values())]
     except SettingsError as problem:
-        _stop([f"HEDDLE_SECRETS_DIR: {problem}: {problem.__cause__}"])
+        mistakes.append(f"HEDDLE_SECRETS_DIR: {problem}: {problem.__cause__}")
+    if mistakes or env is None:
+        _stop(mistakes)
     if env.is_embedded or env.secret_key is None:
         require_folder(env.data_dir)
     try:

@@ -190,6 +190,11 @@ def test_every_mistake_is_told_at_once(refusal):
     assert all(name in message for name in ("HEDDLE_MODE", "HEDDLE_THREADS", "HEDDLE_LOG_FORMAT"))
 
 
+def test_a_misspelt_name_is_told_together_with_bad_values(refusal):
+    said = refusal(HEDDLE_TURN="4", HEDDLE_THREADS="none")
+    assert "did you mean HEDDLE_TURNS?" in said and "HEDDLE_THREADS: " in said
+
+
 def test_settings_that_concern_each_other_are_told_at_once_too(refusal):
     message = refusal(HEDDLE_MODE="production", HEDDLE_LEASE_SECONDS="5", DATABASE_URL="postgresql://u:p@h/d")
     for name in ("HEDDLE_HEARTBEAT_SECONDS", "HEDDLE_SECRET_KEY", "HEDDLE_HOSTS", "REDIS_URL"):
