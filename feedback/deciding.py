@@ -119,7 +119,7 @@ def rename(actor: Actor, subject: Subject, body: RenameIn) -> Decision:
 
 def note(actor: Actor, subject: Subject, body: NoteIn) -> Decision:
     """Set or clear the admin note."""
-    return {"admin_note": body.admin_note if body.admin_note and body.admin_note.strip() else None}
+    return {"admin_note": body.admin_note}
 
 
 def own(actor: Actor, subject: Subject, body: OwnIn) -> Decision:

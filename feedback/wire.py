@@ -7,13 +7,21 @@ accident. `FullFeedbackOut` adds the admins' five.
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from core.visible import is_visible
 from core.wire import UNCHANGED, Body, Page, Patch, Wire
 from feedback.taxonomy import FITTING, NEEDS_NOTES, Category, Sentiment
 
 NOTES_LENGTH = 20_000
+
+
+def _seen_or_none(text: str) -> str | None:
+    return text if is_visible(text) else None
+
+
+AdminNote = Annotated[str, StringConstraints(max_length=NOTES_LENGTH), AfterValidator(_seen_or_none)] | None
+"""A note among admins; null, and one of which nothing is seen, removes it."""
 
 
 class FeedbackIn(Body):
@@ -37,7 +45,7 @@ class FeedbackIn(Body):
     @property
     def clean_notes(self) -> str | None:
         """The notes, None if nothing of them is seen."""
-        return self.notes if is_visible(self.notes or "") else None
+        return _seen_or_none(self.notes or "")
 
     @property
     def clean_categories(self) -> list[str]:
@@ -50,7 +58,7 @@ class TriageIn(Patch):
 
     admin_label: Annotated[str, StringConstraints(max_length=200)] | None = UNCHANGED
     """The labels as one text, separated by commas."""
-    admin_note: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = UNCHANGED
+    admin_note: AdminNote = UNCHANGED
     """A note among admins; the submitter never sees it."""
     resolved: bool = UNCHANGED
 

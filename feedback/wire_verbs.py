@@ -10,7 +10,7 @@ from core.wire import Patch, Seen, Spelling
 from feedback.label_text import LABEL_LENGTH, LABELS_LENGTH
 from feedback.models import Reply
 from feedback.taxonomy import Outcome
-from feedback.wire import NOTES_LENGTH
+from feedback.wire import NOTES_LENGTH, AdminNote
 
 _OneLine = Spelling(r"[^,\r\n]*[^,\s\x00-\x1f\x7f-\x9f][^,\r\n]*", "must be text on one line, without a comma")
 
@@ -43,7 +43,7 @@ class RenameIn(Patch):
 class NoteIn(Patch):
     """The admin note; null or blank removes it."""
 
-    admin_note: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None
+    admin_note: AdminNote
 
 
 class OwnIn(Patch):

@@ -55,6 +55,16 @@ def test_absent_is_unchanged_null_clears_and_a_value_overwrites_B127(api, path):
     assert put({"admin_label": ""})["admin_label"] == ""
 
 
+@pytest.mark.parametrize("blank", ["", " ", "\n\t", "\u200b"])
+def test_a_note_of_which_nothing_is_seen_is_none(api, path, blank):
+    """As on the page, and as `has:note` finds it."""
+    data_of(api("admin").put(path, {"admin_note": "Seen before."}))
+    assert data_of(api("admin").put(path, {"admin_note": blank}))["admin_note"] is None
+    acted = data_of(api("admin").post(f"{path}/actions", {"verb": "note", "arguments": {"admin_note": blank}}))
+    assert (acted["action_id"], acted["report"]["admin_note"]) == (None, None)
+    assert data_of(api("admin").get("admin/feedback?q=has:note"))["items"] == []
+
+
 @pytest.mark.parametrize(
     "body",
     [
