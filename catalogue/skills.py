@@ -239,7 +239,8 @@ def listed(
         raise InvalidRequest("scope: must be personal or org")
     for word in words.split():
         skills = skills.filter(_says(word))
-    rows, next_token = _PLACES.page(skills.select_related("org", "created_by"), limit=limit, page_token=page_token)
+    places = _PLACES.of_query(scope, words)
+    rows, next_token = places.page(skills.select_related("org", "created_by"), limit=limit, page_token=page_token)
     return SummaryPageOut(items=summaries(actor, rows), next_token=next_token)
 
 

@@ -1,7 +1,7 @@
 """Read, list, change and delete tools (C14, C49 to C52, C93)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from django.db import transaction
@@ -258,12 +258,12 @@ def _page(org_id: int, filters: Filters, limit: int, page_token: str | None) -> 
 
 def keys(org_id: int, filters: Filters, limit: int, page_token: str | None) -> tuple[list[int], str | None]:
     """The row ids of a page by qualified name, and the token of the next page."""
-    order = paging.Bytewise("qualified_name")
+    order, places = paging.Bytewise("qualified_name"), _PLACES.of_query(*astuple(filters))
     names = _narrowed(Tool.objects.visible_in(org_id), filters).annotate(place=order)
     if page_token:
-        names = names.filter(place__gt=_PLACES.place(page_token)[0])
+        names = names.filter(place__gt=places.place(page_token)[0])
     found = list(names.order_by("place").values_list("pk", "qualified_name")[: limit + 1])
-    return [pk for pk, _ in found[:limit]], _PLACES.token(found[limit - 1][1]) if len(found) > limit else None
+    return [pk for pk, _ in found[:limit]], places.token(found[limit - 1][1]) if len(found) > limit else None
 
 
 def _narrowed(tools: QuerySet[Tool], filters: Filters) -> QuerySet[Tool]:

@@ -208,7 +208,7 @@ _TYPES: dict[str, Any] = {
 
 _DESCRIPTIONS: dict[str, str] = {
     "limit": "Maximum number of items per page.",
-    "page_token": "The `next_token` of the previous page; omit it for the first page. "
+    "page_token": "The `next_token` of the previous page, for the same query; omit it for the first page. "
     "A `next_token` of null means that there are no more pages.",
     "next_token": "The `continuation_token` of the previous delta; omit it for the first one.",
     "q": "Search query. Without fields of its own, its words are searched for.",

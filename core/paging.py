@@ -5,8 +5,8 @@ import hashlib
 import hmac
 import json
 import re
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
 
 from django.conf import settings
 from django.db.models import CharField, Func, Model, QuerySet
@@ -51,14 +51,26 @@ class Bytewise(Func):
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Cursors of one list: positions by sort key. The token of another list is an invalid request."""
+    """Cursors of one list: positions by sort key. The token of another list, or of the same list with other filters,
+    is an invalid request.
+    """
 
     of: str
     kinds: tuple[type, ...] = (int,)
+    asked: str = ""
+    """A fingerprint of the filters; empty without any."""
+
+    def of_query(self, *filters: object) -> Self:
+        """The cursors of the list with these filters: JSON values, of which None and what is empty is no filter."""
+        given = [None if each in ("", (), {}) else each for each in filters]
+        if all(each is None for each in given):
+            return self
+        written = json.dumps(given, separators=(",", ":"))
+        return replace(self, asked=hashlib.sha256(written.encode()).hexdigest()[:10])
 
     def token(self, *position: str | int) -> str:
         """An opaque, signed, URL-safe token for a position."""
-        body = json.dumps(position, separators=(",", ":")).encode()
+        body = json.dumps({self.asked: position} if self.asked else position, separators=(",", ":")).encode()
         return base64.urlsafe_b64encode(self._mac(body) + body).decode().rstrip("=")
 
     def place(self, token: str) -> list[Any]:
@@ -66,9 +78,12 @@ class Places:
         try:
             raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
             if hmac.compare_digest(raw[:10], self._mac(raw[10:])):
-                position = json.loads(raw[10:])
-                if isinstance(position, list) and [type(part) for part in position] == [*self.kinds]:
-                    return position
+                found = json.loads(raw[10:])
+                [(asked, position)] = found.items() if isinstance(found, dict) else [("", found)]
+                if [type(part) for part in position] == [*self.kinds]:
+                    if asked != self.asked:
+                        raise NoSuchPlace("page_token: belongs to another query")
+                    return [*position]
         except (ValueError, UnicodeError):
             pass
         raise NoSuchPlace("page_token: is not valid for this list")

@@ -47,21 +47,22 @@ def listed(
     if q is not None:
         return _queried(actor, filters, q, limit=limit, page_token=page_token)
     wanted = _wanted(filters)
+    places = PLACES.of_query(wanted)
     if page_token:
-        wanted["pk__lt"] = PLACES.place(page_token)[0]
+        wanted["pk__lt"] = places.place(page_token)[0]
     # Booleans are part of the prepared query's shape: there are only two, and databases write them differently.
     shape = tuple((lookup, value if isinstance(value, bool) else None) for lookup, value in wanted.items())
     found = _page(shape, limit).rows(*(value for value in wanted.values() if not isinstance(value, bool)))
     items = [projecting.full_record(values) for _, *values in found[:limit]]
-    return FeedbackPageOut(items=items, next_token=PLACES.token(found[limit - 1][0]) if len(found) > limit else None)
+    return FeedbackPageOut(items=items, next_token=places.token(found[limit - 1][0]) if len(found) > limit else None)
 
 
 def _queried(
     actor: Actor, filters: dict[str, str | None], q: str, *, limit: int, page_token: str | None
 ) -> FeedbackPageOut:
-    query = parse(q)
-    rows = matching(actor, query) & _matching(_wanted(filters))
-    found, next_token = page(rows, limit, page_token, order=query.order)
+    query, wanted = parse(q), _wanted(filters)
+    rows = matching(actor, query) & _matching(wanted)
+    found, next_token = page(rows, limit, page_token, order=query.order.of_query(wanted, q))
     records = projecting.full_records(found)
     return FeedbackPageOut(items=[records[pk] for pk in found if pk in records], next_token=next_token)
 

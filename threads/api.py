@@ -111,6 +111,7 @@ class Threads(SdkEndpoint, OrgEndpoint):
     def get(self, request: Request) -> HttpResponse:
         limit, page_token = paging.limit_of(self.query("limit")), self.query("page_token")
         narrowed, order = finding.understood(self.actor, self.query("q"))
+        order = order.of_query(self.query("q"))
         found = lists.own_threads(self.actor, limit=limit, page_token=page_token, narrowed=narrowed, order=order)
         return self.answer(found)
 

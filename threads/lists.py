@@ -36,6 +36,7 @@ def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL, order: Order = N
     threads = threads.filter(**{column: value for column, value in exact.items() if value is not None})
     if body.query and body.query.strip():
         threads = threads.filter(says(body.query.strip()))
+    order = order.of_query(body.model_dump(mode="json", exclude={"limit", "page_token"}, exclude_none=True))
     return page_of(actor, threads, limit=paging.limit_of(body.limit), page_token=body.page_token, order=order)
 
 

@@ -1,7 +1,8 @@
 """The sort orders of thread lists, with their cursors. Pinned threads come first in each of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
 from django.db.models import Q
 
@@ -30,6 +31,10 @@ class Order:
         """The columns for `order_by`."""
         sign = "" if self.is_up else "-"
         return f"{sign}{self.column}", f"{sign}pk"
+
+    def of_query(self, *filters: object) -> Self:
+        """The same order, with page tokens that are only valid with these filters."""
+        return replace(self, places=self.places.of_query(*filters))
 
     def beyond(self, place: Place) -> Q:
         """The condition for what comes after a position."""

@@ -133,7 +133,7 @@ def listed(org_id: int, status: str | None, *, limit: int, page_token: str | Non
         if status not in World.Status.values:
             raise InvalidRequest(f"status: must be one of {', '.join(World.Status.values)}")
         rows = rows.in_status(status, timezone.now())  # type: ignore[attr-defined]
-    found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token)
+    found, next_token = _PLACES.of_query(status).page(rows, limit=limit, page_token=page_token)
     return WorldPageOut(items=[world_out(world) for world in found], next_token=next_token)
 
 

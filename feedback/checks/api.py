@@ -49,9 +49,10 @@ class Checks(DeskEndpoint):
     )
     def get(self, request: Request) -> HttpResponse:
         running.come_by()
-        rows = records.with_names(keeping.listed(self.actor, self.query("state"), self.query("q") or ""))
-        limit = paging.limit_of(self.query("limit"))
-        found, token = keeping.PLACES.page(rows, limit=limit, page_token=self.query("page_token"))
+        state, words = self.query("state"), self.query("q") or ""
+        rows = records.with_names(keeping.listed(self.actor, state, words))
+        limit, places = paging.limit_of(self.query("limit")), keeping.PLACES.of_query(state, words)
+        found, token = places.page(rows, limit=limit, page_token=self.query("page_token"))
         return record(CheckPageOut(items=records.check_records(found), next_token=token))
 
 

@@ -76,7 +76,8 @@ def checks(request: HttpRequest) -> HttpResponse:
     words = request.GET.get("q", "")[: keeping.MOST_TYPED]
     bodies.check_storable({"q": words})
     rows = keeping.listed(actor, state or None, words)
-    found, token = keeping.PLACES.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
+    places = keeping.PLACES.of_query(state, words)
+    found, token = places.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
     counts = keeping.counts(actor, words)
     cards = screen.cards(found)
     context = {

@@ -2,9 +2,9 @@
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, When
 
@@ -36,6 +36,10 @@ class Order:
     places: Places
     is_oldest_first: bool = False
     moments: "_Moments | None" = None
+
+    def of_query(self, *filters: object) -> Self:
+        """The same order, with page tokens that are only valid with these filters."""
+        return replace(self, places=self.places.of_query(*filters))
 
     def place(self, token: str | None) -> Position | None:
         """The position in a page token, None without a token; raises `InvalidRequest`."""

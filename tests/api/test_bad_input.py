@@ -490,6 +490,42 @@ def test_a_page_token_of_another_list_is_refused_B167(who, api):
                 assert refused(asking.get(f"{path}?page_token={token}", **{"X-Roboto-Org-Id": who.acme.org_id})), path
 
 
+def test_a_page_token_belongs_to_the_filters_that_it_was_given_out_with(who, api):
+    """With others it would be a page of another list, from a place in the middle."""
+    admin, headers = api("admin"), {"X-Roboto-Org-Id": who.acme.org_id}
+    for place in range(3):
+        thread = make.thread(who.alice, f"Bag {place}", visibility="org")
+        make.rating(who.alice, thread, categories=["slow"])
+        data_of(admin.post("threads", {"messages": [SENT]}, **headers))
+        data_of(admin.post("/v1/catalogue/worlds", {}, **headers))
+        skill = {"name": f"bag-{place}", "description": "d", "body": "b", "accessibility": "org"}
+        data_of(api("alice").post("/v1/skills/create", skill))
+    lists = {
+        "threads": ["q=-is:shared", "q=-is:shared%20sort:newest"],
+        "admin/feedback": ["sentiment=negative", "resolved=false", "q=is:open", "q=is:open&sentiment=negative"],
+        "/v1/catalogue/tools": ["server=demo", "q=server:demo%20o", "visible=true", "dialect=openai"],
+        "/v1/catalogue/worlds": ["status=active"],
+        "/v1/skills": ["scope=org"],
+    }
+    for path, filters in lists.items():
+        asking, tokens = api("bob") if path == "/v1/skills" else admin, {}
+        for query in ("", *filters):
+            page = data_of(asking.get(f"{path}?{query}&limit=1", **headers))
+            tokens[query] = page["next_token"]
+            assert tokens[query], (path, query)
+            onward = data_of(asking.get(f"{path}?{query}&limit=2&page_token={tokens[query]}", **headers))
+            assert onward["items"] and onward["items"] != page["items"], (path, query)
+        for query, token in tokens.items():
+            for other in tokens.keys() - {query} - {"visible=true", "dialect=openai"}:
+                status, _, said = refusal_of(asking.get(f"{path}?{other}&page_token={token}", **headers))
+                assert (status, said) == (400, "page_token: belongs to another query"), (path, query, other)
+    bags = {"limit": 1, "query": "Bag"}
+    searched = data_of(api("alice").post("threads/search", bags))["next_token"]
+    assert data_of(api("alice").post("threads/search", {**bags, "limit": 2, "page_token": searched}))["items"]
+    said = refusal_of(api("alice").post("threads/search", {"query": "Bags", "page_token": searched}))[2]
+    assert said == "page_token: belongs to another query"
+
+
 @pytest.mark.parametrize("header", ["nonsense", "og_", "og_" + "0" * 26, "og_../..", "ags_1", "og_" + "x" * 5000])
 def test_an_org_that_is_none_is_refused(api, header):
     headers = {"X-Roboto-Org-Id": header}
