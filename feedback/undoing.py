@@ -37,6 +37,7 @@ FINAL = {
     RENAME.name: "To undo a renaming, rename the label back. A merge cannot be undone.",
 }
 """Verbs in history that cannot be undone, and why."""
+_UNDONE = "This action was already undone."
 _WHOLE = frozenset({"resolved", "outcome", "public_status", "public_reply"})
 """If one of these columns was changed since, nothing of its change is undone."""
 _HISTORY_ONLY = frozenset({"resolved_at", "resolved_by_id", "replied_at"})
@@ -56,12 +57,14 @@ def require_undoable(actor: Actor, action: str) -> None:
     ended can be undone before it has changed anything, or it would go on after an undo that was refused.
 
     Raises `NotFound` for an unknown action, `Conflict` if it is too old, already undone, being undone, or itself an
-    undo.
+    undo. An action that was undone stays known by that, even if it had changed nothing yet.
     """
     require_admin(actor)
     last = TriageChange.objects.filter(action=action).order_by("-id").first() if action else None
     begun = last or Bulk.objects.filter(key=action, state__in=Bulk.OPEN).first()
     if begun is None:
+        if Bulk.objects.filter(undoes=action or None).exists():
+            raise Conflict(_UNDONE)
         raise NotFound("There is no such action.")
     if last and max(last.at, _end_of(action) or last.at) < timezone.now() - WINDOW:
         raise Conflict("This action is more than 30 minutes old and can no longer be undone.")
@@ -74,7 +77,7 @@ def require_undoable(actor: Actor, action: str) -> None:
     if Bulk.objects.filter(undoes=action, state__in=Bulk.OPEN).exists():
         raise Conflict("This action is already being undone.")
     if not left_of(action).exists():
-        raise Conflict("This action was already undone.")
+        raise Conflict(_UNDONE)
 
 
 def _end_of(action: str) -> datetime | None:
