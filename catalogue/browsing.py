@@ -165,9 +165,13 @@ def filters_of(line: str) -> Filters:
 def with_line(filters: Filters, line: str) -> Filters:
     """The filters combined with those in a search query; its other words are searched as one text (C49).
 
-    Raises `InvalidRequest` if both set the same filter.
+    Raises `InvalidRequest` if both set the same filter, and for an `is:` that is neither: its words would be searched
+    for and never be found. A field that the list does not have is text, as in "Note: slow".
     """
     named, words = _terms_of(line)
+    for word in words:
+        if word.startswith("is:") and word != "is:":
+            raise InvalidRequest.of("q", f"{word[:80]} is not known: use {' or '.join(f'is:{each}' for each in _IS)}")
     for name in named:
         if getattr(filters, name) is not None:
             raise InvalidRequest.of("q", f"sets {name} as well: use only one of them")

@@ -100,7 +100,12 @@ def import_tools(actor: Actor | None, org_id: int, body: ImportIn) -> ToolImport
 
 
 def carry_out(actor: Actor | None, org_id: int, body: ImportIn) -> Batch:
-    """As `import_tools`, but returns the batch with what was read of each tool."""
+    """As `import_tools`, but returns the batch with what was read of each tool.
+
+    A list without tools is refused here: only an MCP server may have none, and `checked` takes its list.
+    """
+    if body.tools == []:
+        raise InvalidRequest("tools: must have at least 1 item")
     return keep(actor, org_id, body, checked(body))
 
 

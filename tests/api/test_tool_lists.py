@@ -57,11 +57,13 @@ def test_the_line_of_the_page_is_understood(alice):
     assert names(alice, q="server:srv") == ["Beta", "alpha", "gamma.ray", "hidden"]
     assert names(alice, q="server:srv+is:hidden") == names(alice, q="is:hidden", server="srv") == ["hidden"]
     assert names(alice, q="tag:Penguins") == ["item"] == names(alice, q="pEnGuIn+is:visible+tag:Penguins")
-    assert names(alice, q="is:odd") == names(alice, q="penguin+server:none") == []
+    assert names(alice, q="penguin+server:none") == names(alice, q="odd:penguin") == []
     listed = data_of(alice.get(f"{TOOLS}?dialect=openai&q=is:hidden+server:srv"))["items"]
     assert [each["function"]["name"] for each in listed] == ["srv__hidden"]
     said = refusal_of(alice.get(f"{TOOLS}?q=server:srv&server=demo"))
     assert said[0] == 400 and said[2] == "q: sets server as well: use only one of them"
+    said = refusal_of(alice.get(f"{TOOLS}?q=penguin+is:odd"))
+    assert said[0] == 400 and said[2] == "q: is:odd is not known: use is:hidden or is:visible"
 
 
 def test_c49_pages_hold_everything_once_in_order(alice):

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from catalogue.models import Tool, ToolServer, ToolVersion
 from tests.catalogue.speaking import MINIMAL, SCHEMA
-from tests.conftest import Api, data_of
+from tests.conftest import Api, data_of, refusal_of
 
 IMPORT = "/v1/catalogue/tools/import"
 TOOLS = "/v1/catalogue/tools"
@@ -418,6 +418,12 @@ def test_c29_a_client_tool_goes_to_the_server_client(api):
 )
 def test_one_kind_of_payload_and_no_other(body, api):
     assert api("alice").post(IMPORT, {"dialect": "openai", "server": "srv", **body}).status_code == 400
+
+
+def test_an_empty_list_of_tools_is_refused(api):
+    """Whoever sends one meant to send tools."""
+    said = refusal_of(api("alice").post(IMPORT, {"dialect": "openai", "server": "srv", "tools": []}))
+    assert (said[0], said[2]) == (400, "tools: must have at least 1 item")
 
 
 def test_who_keeps_the_tools_is_asked_once_however_many_are_imported(api, who):
