@@ -18,11 +18,13 @@ from pydantic import ValidationError
 from catalogue import result_dialects, results
 from catalogue.elsewhere import http_tools, mcp_sessions
 from catalogue.results import MAX_RESULT_BYTES, ToolResult
+from core import bodies
 from core.errors import DomainError, InvalidRequest, NoAnswer, TooSlow
 
 if TYPE_CHECKING:
     import httpx2
     from mcp import ClientSession
+    from mcp.types import CallToolResult
 
     from core.guarded import Watched
 
@@ -81,9 +83,14 @@ def call_tool(
     if isinstance(said, ToolResult):
         return said
     try:
-        result, losses = result_dialects.read("mcp", said)
+        bodies.check_storable(said.model_dump(by_alias=True, exclude_unset=True))  # as JSON, NaN would be null
+        result, losses = result_dialects.read("mcp", said.model_dump(by_alias=True, mode="json", exclude_unset=True))
     except InvalidRequest as problem:
-        return results.fail("EXECUTION_ERROR", f"The server's response is not a result: {problem.message}"[:2000])
+        message, details = (
+            f"The server's response is not a result: {problem.message}",
+            {"reason": "not_a_result", "retryable": False},
+        )
+        return results.fail("EXECUTION_ERROR", message[:2000], details)
     return result.noted(*(f"{loss.path}: {loss.detail}"[:300] for loss in losses[:20]))
 
 
@@ -114,13 +121,12 @@ async def _list(session: "ClientSession") -> Listing:
     raise InvalidRequest("The server's list of tools does not end.", details={"reason": "too_many_tools"})
 
 
-async def _call(session: "ClientSession", *, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+async def _call(session: "ClientSession", *, name: str, arguments: dict[str, Any]) -> "CallToolResult":
     from mcp import types
 
     request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments=arguments))
     # Not the session's call_tool: it would list the tools again for checks that Heddle does itself.
-    result = await session.send_request(request, types.CallToolResult)
-    return result.model_dump(by_alias=True, mode="json", exclude_unset=True)
+    return await session.send_request(request, types.CallToolResult)
 
 
 def _described(session: "ClientSession") -> dict[str, Any]:

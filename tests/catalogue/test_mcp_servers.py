@@ -418,6 +418,15 @@ class TestBadServers:
         rude.answer = {"content": 7}
         assert error_of(call("act"))["details"]["reason"] == "protocol_error"
 
+    @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+    def test_a_result_with_a_number_that_json_has_not_is_an_error_and_no_null(self, rude, refresh, call, number):
+        """As from a tool over HTTP."""
+        refresh()
+        rude.answer = {"content": [], "structuredContent": {"mean": [1.5, number]}}
+        error = error_of(call("act"))
+        assert error["code"] == "EXECUTION_ERROR" and error["details"] == {"reason": "not_a_result", "retryable": False}
+        assert error["message"].endswith("is not a result: structuredContent.mean.1: is a number out of range")
+
     def test_one_that_never_answers_or_dies_is_an_error_and_leaves_no_thread(self, rude, refresh, call):
         refresh()
         before = threading.active_count()
