@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
@@ -17,13 +19,14 @@ from core.db import held
 from core.errors import InvalidRequest, NotFound
 from core.names import name_kept
 from core.versions import require_seen
-from threads import client_tools, goals, turns
+from threads import client_tools, goals, profiles, turns
 from threads.models import Agent, Thread
 from threads.wire import MAX_PROMPT, StartIn, ThreadOut
 from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
 
 PLACEHOLDER = re.compile(r"\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}")
 _SDK_TOOL_NAME = re.compile("client_[a-z][a-z0-9_]*")
+_FIELD = "request_template"
 _PLACES = paging.Places("agents")
 _NAMED = 5
 """How many names an error tells."""
@@ -85,6 +88,7 @@ def prompt_now(thread: Thread) -> PromptNow | None:
 def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
     """Create an agent (G1); raises `Conflict` if its name is taken in the org."""
     values = _parsed(body.model_dump(mode="json"))
+    _require_profile(values["request_template"])
     _require_fitting(values)
     with name_kept(Agent, body.name):
         return Agent.objects.create(org_id=org_id, created_by_id=actor.user_id, modified_by_id=actor.user_id, **values)
@@ -92,6 +96,8 @@ def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
 
 def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = None) -> Agent:
     """Change an agent (G5): absent fields stay, a null description is cleared, and the merged result is checked.
+
+    A model profile that was removed from the configuration since may stay, so that the rest can still be changed.
 
     Every member of its org may. `seen` is the version that the editor knows, or an If-Match; raises `Stale` if there is
     a later one.
@@ -103,6 +109,7 @@ def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = N
         agent = _locked(agent)
         require_seen(agent, seen, "agent")
         merged = {name: changes.get(name, getattr(agent, name)) for name in columns}
+        _require_profile(merged["request_template"], agent.request_template)
         _require_fitting(merged)
         for name, value in merged.items():
             setattr(agent, name, value)
@@ -150,7 +157,7 @@ def listed(
     rows = _visible(actor).filter(org=org_id)
     for word in words.split():
         rows = rows.filter(Q(name__icontains=word) | Q(description__icontains=word))
-    found, next_token = _PLACES.page(rows, limit=limit, page_token=page_token)
+    found, next_token = _PLACES.of_query(words).page(rows, limit=limit, page_token=page_token)
     shown = [agent for agent in found if not for_sdk or _suits_sdk(agent)]
     return AgentPageOut(items=[agent_out(agent) for agent in shown], next_token=next_token)
 
@@ -225,6 +232,17 @@ def _require_fitting(values: Mapping[str, Any]) -> None:
         raise InvalidRequest(f"variables: {_told(unused)} declared but not used in the template")
 
 
+def _require_profile(template: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Raise `InvalidRequest` if a template names a model profile that there is not, unless it did so before. What one
+    with a placeholder names is only known at a launch.
+    """
+    profile = template.get("model_profile")
+    if profile == before.get("model_profile") or PLACEHOLDER.search(profile or ""):
+        return
+    with _within_template():
+        profiles.named(profile)
+
+
 def _told(names: Sequence[str]) -> str:
     shown = get_text_list([*names[:_NAMED], *(["others"] if names[_NAMED:] else [])], "and")
     return f"the variable {shown} is" if len(names) == 1 else f"the variables {shown} are"
@@ -236,19 +254,25 @@ def _template(given: Any) -> dict[str, Any]:
     Fields that a start request does not have are left out: the SDK also drops them, and would then miss a placeholder
     in one of them.
     """
-    field = "request_template"
-    body = bodies.parse(StartIn, given, field)
-    try:
+    body = bodies.parse(StartIn, given, _FIELD)
+    with _within_template():
         client_tools.checked(body.client_tools)
-    except InvalidRequest as problem:
-        raise InvalidRequest(f"{field}.{problem.message}") from None
     template: dict[str, Any] = body.model_dump(mode="json", exclude_unset=True)
     if body.goals:
-        template["goals"] = [goals.declared(goal, f"{field}.goals.{at}") for at, goal in enumerate(body.goals)]
+        template["goals"] = [goals.declared(goal, f"{_FIELD}.goals.{at}") for at, goal in enumerate(body.goals)]
     return template
 
 
-def _placeholders(value: Any, path: str = "request_template") -> Iterator[str]:
+@contextmanager
+def _within_template() -> Iterator[None]:
+    """Let errors name the field of the template, not of a start request."""
+    try:
+        yield
+    except InvalidRequest as problem:
+        raise InvalidRequest(f"{_FIELD}.{problem.message}") from None
+
+
+def _placeholders(value: Any, path: str = _FIELD) -> Iterator[str]:
     """The placeholder names in all string values; raises `InvalidRequest` for one in a key."""
     if isinstance(value, str):
         yield from PLACEHOLDER.findall(value)

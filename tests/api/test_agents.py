@@ -181,6 +181,22 @@ def test_bad_input_is_refused_naming_the_field_G1_G5(api, write):
 # Placeholders
 
 
+def test_a_model_profile_that_there_is_not_is_refused_when_it_is_written_G1_G5(api, write):
+    """One that was removed from the configuration since stays until it is changed."""
+    unknown = {**HELLO, "model_profile": "gone"}
+    said = (400, "request_template.model_profile: there is no profile gone")
+    body = {"name": "other", "request_template": unknown, "variables": [{"name": "who"}]}
+    assert refusal_of(api("alice").post("agents", body))[::2] == said
+    agent = write("alice", request_template={**HELLO, "model_profile": "simulated"})
+    path = f"agents/{agent['agent_id']}"
+    assert refusal_of(api("alice").put(path, {"request_template": unknown}))[::2] == said
+    Agent.objects.update(request_template=unknown)
+    assert data_of(api("alice").put(path, {"description": "d"}))["request_template"] == unknown
+    longer = {**unknown, "system_prompt": "Be plain."}
+    assert data_of(api("alice").put(path, {"request_template": longer}))["request_template"] == longer
+    assert refusal_of(api("alice").put(path, {"request_template": {**longer, "model_profile": "other"}}))[0] == 400
+
+
 def test_placeholders_are_found_in_every_string_value_G1(write):
     template = {
         "messages": [

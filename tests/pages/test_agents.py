@@ -214,6 +214,13 @@ def test_skills_and_profiles_are_picked_and_a_calendar_gives_the_scope(browser_o
     assert fields.id("start_time")["value"] == "2026-05-12T08:00:00"
 
 
+def lose_profile(held: Agent, profile: str) -> Agent:
+    """The agent with a model profile that was removed from the configuration since."""
+    held.request_template |= {"model_profile": profile}
+    held.save()
+    return held
+
+
 def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: People) -> None:
     """G5: what the form shows means what is stored, whatever it was."""
     mine, theirs = skill(who.alice), skill(who.bob, "secret", "private")
@@ -250,7 +257,10 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
     ]
     client = browser_of("alice")
     for number, template in enumerate(templates):
+        profile = template.pop("model_profile", None)
         held = agent(who.alice, f"A{number}", template.pop("variables", ()), **template)
+        if profile:
+            lose_profile(held, profile)
         before = (held.request_template, held.variables, held.name, held.description)
         submit(client, form(get(client, path(held, "edit/")), path(held, "edit/")))
         held.refresh_from_db()
@@ -304,7 +314,7 @@ def test_what_cannot_be_saved_is_kept_whole_and_named_beside_its_field(
 ) -> None:
     agent(who.alice, "taken")
     client = browser_of("alice")
-    given = {"name": "One", "text": "Go.", "system_prompt": "Be plain.", "model_profile": "p", **typed}
+    given = {"name": "One", "text": "Go.", "system_prompt": "Be plain.", "model_profile": "simulated", **typed}
     page = dom(
         written(client, 409 if typed == {"name": "taken"} else 400, **given), 409 if "taken" in given["name"] else 400
     )
@@ -475,11 +485,8 @@ def test_what_cannot_be_launched_is_kept_and_named(
 def test_what_a_launch_finds_missing_is_said(browser_of: Browser, who: People) -> None:
     """B153: a skill that was deleted, a profile that is no more."""
     client = browser_of("alice")
-    for template, reason in (
-        ({"invoke_skills": [{"skill_id": "sk_gone"}]}, "sk_gone"),
-        ({"model_profile": "gone"}, "gone"),
-    ):
-        held = agent(who.alice, reason, **template)
+    missing = agent(who.alice, "One", invoke_skills=[{"skill_id": "sk_gone"}])
+    for held, reason in ((missing, "sk_gone"), (lose_profile(agent(who.alice, "Two"), "lost"), "lost")):
         page = dom(submit(client, form(get(client, path(held, "launch/")), path(held, "launch/"))), 400)
         assert reason in page.one(role="alert").words
 
