@@ -6,7 +6,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -128,6 +128,17 @@ def held(rows: QuerySet[Row], pk: int, gone: DomainError) -> Row:
     if found is None:
         raise gone
     return found
+
+
+def hold_names(of: str, names: Iterable[str]) -> None:
+    """Keep names of a kind from everybody else who calls this, until the transaction ends; waits for whoever has them.
+
+    For names that may have no row yet, which could be locked instead. On SQLite whoever writes is alone anyway.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for name in sorted(names):  # in a fixed order, or two would wait for each other
+                cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{of}: {name}"])
 
 
 def code_of(problem: BaseException) -> str:

@@ -16,6 +16,7 @@ from django.db import IntegrityError
 
 from accounts.rights import require_admin
 from core.actor import Actor
+from core.db import hold_names
 from core.errors import Conflict
 from core.grammar import Field, leaves
 from core.wording import isolated
@@ -66,6 +67,7 @@ def begin(actor: Actor, name: str, to: str | None, *, merge: bool, description: 
     """
     require_admin(actor)
     found, new = labelling.named(name), None if to is None else labelling.new_name(to)
+    _hold({found.folded, (new or found.name).casefold()})
     # Locked together and in a fixed order: two opposite renamings at the same time would otherwise deadlock. Reports
     # that get one of these labels need not wait.
     both = Label.objects.select_for_update(no_key=True).filter(
@@ -108,11 +110,16 @@ def hold_still(query: str) -> None:
     """Keep the labels that a query names from being renamed until the caller's transaction ends, and from then on
     while its bulk is open. Raises `Conflict` if one is being renamed.
     """
-    folded = asked_of(query)
-    if folded:
-        held = Label.objects.select_for_update(no_key=True).filter(folded__in=folded)
-        list(held.order_by("pk").values_list("pk"))
+    if folded := asked_of(query):
+        _hold(folded)
         labelling.require_at_rest(*folded)
+
+
+def _hold(folded: Iterable[str]) -> None:
+    """Let renamings, and bulks by the same names, begin one after the other. The new name is not a label yet, and a
+    query may name it already.
+    """
+    hold_names("label", folded)
 
 
 def _require_unasked(*folded: str) -> None:

@@ -1014,6 +1014,39 @@ def test_no_bulk_goes_by_a_label_that_is_being_renamed(admin, act, who, monkeypa
     assert data_of(admin.post("admin/feedback/bulk", body))["total"] == 4
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("query", ["-label:b", "label:a"])
+@pytest.mark.parametrize("is_bulk_first", [True, False])
+def test_of_a_bulk_and_a_renaming_that_begin_at_once_the_second_is_refused(
+    admin, act, who, monkeypatch, query, is_bulk_first
+):
+    """Also where the query names what only now becomes a label: there is no row yet that both could lock."""
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    for place in range(4):
+        act(make.rating(who.alice, make.thread(who.alice, f"{place}"), 1).feedback_id, "label", add=["a"])
+    body = {"verb": "note", "arguments": {"admin_note": "Seen."}, "query": query}
+    deeds = [
+        lambda: admin.post("admin/feedback/bulk", body),
+        lambda: admin.request("PATCH", "admin/feedback/labels/a", {"name": "b"}),
+    ]
+    first, second = deeds if is_bulk_first else reversed(deeds)
+    came = []
+    following = threading.Thread(target=lambda: (came.append(second().status_code), connection.close()))
+    begins = jobs.enqueue_on_commit
+
+    def meanwhile(*given):
+        begins(*given)
+        if following.ident is None:
+            following.start()
+            following.join(0.5)
+
+    monkeypatch.setattr(jobs, "enqueue_on_commit", meanwhile)
+    data_of(first())
+    following.join()
+    assert came == [409] and Bulk.objects.filter(state="queued").count() == 1
+
+
 def test_an_undo_leaves_labels_for_which_there_is_no_room_any_more_and_does_the_rest(admin, act, reports):
     """A label that is put back has its new name, which may be longer."""
     others = ["b" * 47, "c" * 47, "d" * 47, "e" * 47]
