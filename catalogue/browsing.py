@@ -18,6 +18,8 @@ from core.errors import InvalidRequest
 MAX_SERVERS = 40
 MAX_NEIGHBOURS = 100
 MAX_NAMES = 500
+MAX_LINE = 500
+"""Characters of a search query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +167,11 @@ def filters_of(line: str) -> Filters:
 def with_line(filters: Filters, line: str) -> Filters:
     """The filters combined with those in a search query; its other words are searched as one text (C49).
 
-    Raises `InvalidRequest` if both set the same filter, and for an `is:` that is neither: its words would be searched
-    for and never be found. A field that the list does not have is text, as in "Note: slow".
+    Raises `InvalidRequest` for a query that is too long, if both set the same filter, and for an `is:` that is neither:
+    its words would be searched for and never be found. A field that the list does not have is text, as in "Note: slow".
     """
+    if len(line) > MAX_LINE:
+        raise InvalidRequest.of("q", f"must have at most {MAX_LINE} characters")
     named, words = _terms_of(line)
     for word in words:
         if word.startswith("is:") and word != "is:":

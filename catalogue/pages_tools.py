@@ -51,7 +51,7 @@ def tool_list(request: HttpRequest) -> HttpResponse:
     next_token = None
     if org is not None:
         bodies.check_storable({"q": line})
-        filters = browsing.filters_of(line[:500])
+        filters = browsing.filters_of(line[: browsing.MAX_LINE])
         shelves, next_token = browsing.shelves(org.pk, filters, limit=PAGE, page_token=after or None)
         servers = _sieve(line[:500], filters.server, browsing.server_lines(org.pk))
     context = {

@@ -64,6 +64,8 @@ def test_the_line_of_the_page_is_understood(alice):
     assert said[0] == 400 and said[2] == "q: sets server as well: use only one of them"
     said = refusal_of(alice.get(f"{TOOLS}?q=penguin+is:odd"))
     assert said[0] == 400 and said[2] == "q: is:odd is not known: use is:hidden or is:visible"
+    said = refusal_of(alice.get(f"{TOOLS}?q={'x' * 501}"))
+    assert said[0] == 400 and said[2] == "q: must have at most 500 characters"
 
 
 def test_c49_pages_hold_everything_once_in_order(alice):
