@@ -104,9 +104,10 @@ def carry_out(actor: Actor | None, org_id: int, body: ImportIn) -> Batch:
 
     A list without tools is refused here: only an MCP server may have none, and `checked` takes its list.
     """
+    batch = checked(body)
     if body.tools == []:
         raise InvalidRequest("tools: must have at least 1 item")
-    return keep(actor, org_id, body, checked(body))
+    return keep(actor, org_id, body, batch)
 
 
 def checked(body: ImportIn) -> Batch:
