@@ -43,8 +43,7 @@ def fix(
     with triage.named_reports_stay(), transaction.atomic():
         report = triage.report_for(actor, feedback_id)
         subjects = list(UserFeedback.objects.filter(key__in=keys, org=report.org_id).values_list("pk", flat=True))
-        following.hold(subjects, named=[report.pk])
-        following.hold([report.pk])  # its duplicates, too, which are told
+        following.hold([report.pk, *subjects], named=[report.pk])  # all at once, in the order of all who lock several
         for other in UserFeedback.objects.filter(pk__in=subjects, resolved=False).exclude(pk=report.pk).order_by("pk"):
             _apply(actor, other, verb_named("duplicate"), DuplicateIn(duplicate_of=feedback_id), action)
         if reply is not None:

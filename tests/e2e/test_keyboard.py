@@ -150,18 +150,18 @@ def test_what_more_threads_brings_is_read_on_from_its_first_row(
     """A list goes on below its last row with the key that came there."""
     said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
     for number in range(52):
-        heddle.imported("alice", f"more-{number}", said, title=f"Many more {number:02}", created=NOON + number)
+        heddle.imported("alice", f"more-{number}", said, title=f"Umpteenth {number:02}", created=NOON + number)
     page = visit("alice").page
-    page.goto("/threads/?q=many+more+sort:oldest")
+    page.goto("/threads/?q=umpteenth+sort:oldest")
     if by == "the link":
         page.locator("a", has_text="More threads").focus()
         page.keyboard.press("Enter")
     else:
-        page.locator(".title a", has_text="Many more 49").focus()
+        page.locator(".title a", has_text="Umpteenth 49").focus()
         page.keyboard.press(by)
-    expect(page.locator(".title a", has_text="Many more 50")).to_be_focused()
+    expect(page.locator(".title a", has_text="Umpteenth 50")).to_be_focused()
     page.keyboard.press("j")
-    expect(page.locator(".title a", has_text="Many more 51")).to_be_focused()
+    expect(page.locator(".title a", has_text="Umpteenth 51")).to_be_focused()
     page.keyboard.press("j")
     expect(page.locator("#said")).to_have_text("No more below.")
 

@@ -51,10 +51,9 @@ def test_by_mouse_with_other_settings_and_from_the_history(
     _, report = complaint
     page = visit("admin").page
     page.goto(f"/feedback/?q=&item={report}")
-    page.locator("summary[aria-label='Rerun options']").click()
-    page.locator("#rerun-skills").select_option("latest")
+    page.locator("summary[aria-label='Rerun with']").click()
     page.locator("#rerun-tools").select_option("live")
-    rerun_beside(page, page.locator("button", has_text="Rerun with these").click)
+    rerun_beside(page, page.locator("button", has_text="With the latest skills").click)
     page.locator("#desk-report .hist a", has_text="compare").click()
     expect(page.locator("#rerun")).to_contain_text("live calls")
     page.locator("#rerun a", has_text="Compare in full").click()
@@ -76,6 +75,23 @@ def test_with_another_prompt_by_keys(visit: Callable[..., Visit], complaint: tup
     expect(page.locator("#verdict")).to_have_text("Same answer")
     expect(page.locator("#rerun")).to_contain_text("System prompt")
     expect(page.locator("#desk-report .hist")).to_contain_text("recorded calls and another prompt")
+
+
+def test_with_other_settings_by_keys(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
+    _, report = complaint
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=&item={report}")
+    page.keyboard.press("w")
+    expect(page.locator(".menu[open] button", has_text="With the latest skills")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator("#rerun-profile")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#verdict")).to_have_text("Same answer")
+    expect(page.locator("#rerun")).to_contain_text("live calls")
 
 
 def test_on_a_phone(visit: Callable[..., Visit], complaint: tuple[str, str]) -> None:
