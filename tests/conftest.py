@@ -11,9 +11,11 @@ from typing import Any
 import pydantic_ai.models
 import pytest
 from django.conf import settings as django_settings
+from django.contrib.contenttypes.management import create_contenttypes
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models.signals import post_migrate
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.test.client import ClientHandler, closing_iterator_wrapper
@@ -21,12 +23,18 @@ from hypothesis import Phase, settings
 
 from core import direct
 from core.static import LEFT_OUT
-from tests import caching, live, people
+from tests import caching, emptying, live, people
 from tests.on_services import PURE
 
 pydantic_ai.models.ALLOW_MODEL_REQUESTS = False
 # A password hash that is slow on purpose would be most of what the tests do; tests/accounts looks at the real one.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Nobody here asks for Django's permissions and content types. Each test that commits empties all tables, and to fill in
+# these again was three quarters of that. What the servers of live tests migrate has them.
+post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+post_migrate.disconnect(create_contenttypes)
+if connection.vendor == "postgresql":
+    type(connection.ops).sql_flush = emptying.statements
 # How long an example took says how busy the machine is. To explain one, hypothesis runs it again and again with every
 # line traced: with a database that takes an hour.
 settings.register_profile("tests", deadline=None, phases=[phase for phase in Phase if phase is not Phase.explain])
