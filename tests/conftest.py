@@ -39,6 +39,8 @@ if connection.vendor == "postgresql":
 # line traced: with a database that takes an hour.
 settings.register_profile("tests", deadline=None, phases=[phase for phase in Phase if phase is not Phase.explain])
 settings.load_profile("tests")
+# Nearly everything that is made while tests are collected stays: pytest_collection_finish goes through it once.
+gc.disable()
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -85,6 +87,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 50)
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
