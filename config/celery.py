@@ -17,6 +17,8 @@ from core import stopping
 from core.db import give_connection_back
 
 env = django.conf.settings.HEDDLE
+_WORTH_SECONDS = 60
+"""How long a periodic job is worth running, at least."""
 
 
 class _App(Celery):
@@ -73,9 +75,10 @@ app.conf.update(
     worker_send_task_events=False,
     worker_enable_remote_control=False,
     timezone="UTC",
-    # One that waited for long turns is obsolete: the next one does its work.
+    # One that waited for long turns is obsolete: the next one does its work. Beat says until when by its clock, and the
+    # worker drops it by its own, so a few may pile up rather than that a clock some seconds ahead drops every one.
     beat_schedule={
-        task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+        task: {"task": task, "schedule": seconds, "options": {"expires": max(seconds, _WORTH_SECONDS)}}
         for task, seconds in {
             "threads.sweep": env.sweep_seconds,
             "catalogue.sweep": env.sweep_seconds,

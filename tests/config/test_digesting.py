@@ -86,6 +86,11 @@ def test_they_run_every_few_seconds():
         assert entry["schedule"] == settings.HEDDLE.digest_seconds <= 10
 
 
+def test_a_worker_whose_clock_is_some_seconds_ahead_drops_none_of_them():
+    """Beat says by its own clock until when each is worth running (docs/operations.md, Clocks)."""
+    assert all(entry["options"]["expires"] >= 60 for entry in app.conf.beat_schedule.values())
+
+
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite's index holds whatever it is given")
 def test_an_answer_that_the_index_cannot_hold_keeps_no_other_from_being_looked_at(who, monkeypatch, caplog):
