@@ -28,8 +28,8 @@ _MORNING = time(9)
 """When a report comes back that is snoozed until another day, in the viewer's time zone."""
 _UNCHANGED = {"note": "note", "note_next": "note", "outcome": "outcome", "own": "owner", "reply": "reply"}
 """What a button has not changed if it did nothing."""
-_FIXED = ("resolve", "fixed")
-"""The button beside a rerun, which also does what was typed and ticked there."""
+_FIXED = (("resolve", "fixed"), ("outcome", "fixed"))
+"""The buttons beside a rerun, which also do what was typed and ticked there."""
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 
 
@@ -108,15 +108,15 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
 
 
 def fixes(form: QueryDict) -> bool:
-    """Whether the pressed button resolves the report as fixed by the rerun that is shown beside it."""
-    return _pressed(form) == _FIXED
+    """Whether the pressed button says that the report is fixed by the rerun that is shown beside it."""
+    return _pressed(form) in _FIXED
 
 
 def fix_of(form: QueryDict) -> dict[str, Any]:
     """What `fixing.fix` does besides: the similar reports that were ticked, and the reply that was typed beside the
     rerun, if there is one.
     """
-    return {"alike": [each for each in form.get("fixed_alike", "").split(",") if each], "reply": _fixed_reply(form)}
+    return {"alike": form.getlist("fixed_alike"), "reply": _fixed_reply(form)}
 
 
 def seen(form: QueryDict) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def require_none_left(form: QueryDict, feedback_id: str = "") -> None:
     verb, choice = _pressed(form)
     if verb != "comment" and _text(form, "comment"):
         raise InvalidRequest("comment: send it, or empty the field, first")
-    if (verb, choice) != _FIXED and _text(form, "fixed_reply"):
+    if not fixes(form) and _text(form, "fixed_reply"):
         raise InvalidRequest("fixed_reply: send it, or empty the field, first")
     report = Q(feedback__key=ids.key_of(feedback_id, ids.FEEDBACK))
     if (verb, choice) != ("reply", "answered") and _has_typed_reply(form, report):
@@ -194,8 +194,8 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
         said.append(f"The {_UNCHANGED[verb]} has not changed.")
     elif verb not in ("", "label") and goes_on(form) and (names := _names(form)):
         said.append(f"The label you typed was not added: {isolated(', '.join(names))}.")
-    has_fixed_reply = not fixes(form) and _text(form, "fixed_reply")
-    if goes_on(form) and (has_fixed_reply or _has_typed_reply(form, Q(feedback=report))):
+    # Beside a rerun another reply may just have been sent, from which this field differs now.
+    if goes_on(form) and not fixes(form) and (_text(form, "fixed_reply") or _has_typed_reply(form, Q(feedback=report))):
         said.append("Your reply was not sent.")
     if goes_on(form) and _text(form, "comment"):
         said.append("Your comment was not sent.")

@@ -24,10 +24,13 @@ from feedback.models import Bulk, Comment, Retraction, Triage, TriageChange, Use
 from feedback.querying import NEWEST, meaning, parse
 from threads import hooks as threads_hooks
 from threads.models import Thread
+from threads.status import ThreadStatus
 
 _SHOWN = 1_000
 """Most changes read at once; more than bulks make between two looks, so that no open report is missed."""
 _UNDER_WAY = timedelta(seconds=10)
+_ENDED = timedelta(minutes=1)
+"""How long after its end an answer may be news to a page that was made before it."""
 _EDITED = "The submitter changed it"
 _DEED_LENGTH = 160
 _REST_SECONDS = 0.25
@@ -132,11 +135,14 @@ class _Desk:
         if found is None or self._rerun == desk_rerun.token_of(found[1]):
             return None
         report, fork = found
+        if self._rerun is None and fork.status != ThreadStatus.ROBOTO_TURN and fork.modified < self._looked - _ENDED:
+            self._rerun = desk_rerun.token_of(fork)  # the page shows its end, and told it
+            return None
         rerun = desk_rerun.rerun_of(self._actor, report, fork, tz=self._tz)
         self._rerun = rerun.token
-        context: dict[str, Any] = {"rerun": rerun, "of": report.feedback_id}
+        context: dict[str, Any] = {"rerun": rerun, "of": report.feedback_id, **desk_rerun.ways(self._query)}
         if rerun.is_running:
-            return sse.Event("list", render_to_string("feedback/_rerun_beside.html", context, self._request))
+            return sse.Event("list", render_to_string("feedback/_rerun_running.html", context, self._request))
         context |= desk_screen.opened(self._actor, self._query, tz=self._tz)
         return sse.Event("ended", render_to_string("feedback/_rerun_ended.html", context, self._request))
 

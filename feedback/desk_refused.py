@@ -33,7 +33,8 @@ def refused(
     `part` names the rejected form if it is not the report's: `bulk`, `view`, `check` or `comment`.
     """
     state = query if part else {**query, "pane": "report"}
-    context = desk_screen.page(actor, state, tz=tz, meanwhile=meanwhile) | {"typed": form}
+    context = desk_screen.page(actor, state, tz=tz, meanwhile=meanwhile)
+    context |= {"typed": _typed(form), "typed_alike": form.getlist("fixed_alike")}
     item = context.get("item")
     if part in ("", "comment"):
         context["comment_at"] = _comment_at(item, form)
@@ -57,6 +58,15 @@ def refused(
     if desk_forms.has_typed_note(form):
         context |= {"item": replace(item, admin_note=forms.lines(form.get("admin_note", ""))), "has_typed_note": True}
     return context
+
+
+def _typed(form: QueryDict) -> QueryDict:
+    """What was typed. An empty reply was not: it would stand in the place of one that somebody has sent meanwhile."""
+    if form.get("public_reply", "").strip():
+        return form
+    typed = form.copy()
+    typed.pop("public_reply", None)
+    return typed
 
 
 def _comment_at(item: ReportCard | None, form: Mapping[str, str]) -> str:
@@ -87,8 +97,11 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: QueryDict, t
         kept = " Your text is kept." if has_typed else ""
         return Conflict(problem.message, f"Press again if it still applies.{kept}", sides)
     is_own = change.actor_id == actor.user_id
+    if column == "public_reply" and desk_forms.fixes(form):
+        sides = (("Theirs", item.public_reply), ("Yours", form.get("fixed_reply", "")))
+        return Conflict(problem.message, "", sides, "fixed_reply")
     theirs = {"admin_note": item.admin_note, "admin_label": ", ".join(item.labels), "public_reply": item.public_reply}
-    if column in theirs and not desk_forms.fixes(form):
+    if column in theirs:
         mine = "label" if column == "admin_label" else column
         sides = (("The other" if is_own else "Theirs", theirs[column]), ("Yours", form.get(mine, "")))
         return Conflict(problem.message, "", sides, column)

@@ -21,7 +21,9 @@ from threads.presenting.words import Word, thread_word
 from threads.status import ThreadStatus
 
 _ALIKE = Word("alike", "Same answer", "warn", "rest")
-_OTHER = Word("other", "Another answer", "", "undo")
+_OTHER = Word("other", "Another answer", "", "note")
+_PASSES = Word("passes", "Passes the check", "pos", "check")
+_FAILS = Word("fails", "Fails the check", "neg", "fault")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,29 @@ class Rerun:
     calls: str
     """How its tool calls are answered: `recorded calls` or `live calls`; empty if nobody asked its agent anything."""
     state: Word
+    """Its status while it runs and if it ended badly, else what its check says of it, else whether it differs."""
     is_running: bool
     compared: Comparison
     token: tuple[int, str]
-    expected: int | None = None
-    """How many expectations the report's check has, once the answer is whole; None without a check that has any."""
     missed: tuple[Missed, ...] = ()
+    """What the check of the report expects and a whole answer does not do."""
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """How it was made, and its figures once it is whole."""
+        differs = (_OTHER.word.lower(),) if self.state in (_PASSES, _FAILS) and not self.compared.is_alike else ()
+        figures = () if self.is_running else self.compared.fork.facts
+        return tuple(filter(None, (self.calls, *differs, *figures)))
 
     @property
     def may_be_fixed(self) -> bool:
         """Whether it ended by itself and did not answer the same."""
-        return self.state is _OTHER
+        return self.state in (_OTHER, _PASSES, _FAILS) and not self.compared.is_alike
+
+    @property
+    def may_show_fix(self) -> bool:
+        """Whether it may be what the report is resolved by, now or when it ends."""
+        return self.is_running or self.may_be_fixed
 
 
 def beside(actor: Actor, report: UserFeedback, query: Mapping[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
@@ -65,7 +79,7 @@ def beside(actor: Actor, report: UserFeedback, query: Mapping[str, str], *, tz: 
             rerun = rerun_of(actor, report, fork_of(actor, report, named), tz=tz)
             return context | {"rerun": rerun, "untold": fixing.untold(report)}
         except DomainError:
-            return context | {"lost": "The rerun to compare with is not there any more."}
+            return context | {"lost": "The thread to compare with is not there any more."}
     return context
 
 
@@ -90,17 +104,18 @@ def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) 
     replays = Turn.objects.filter(thread=fork).order_by("pk").values_list("replays_calls", flat=True).first()
     is_running = fork.status == ThreadStatus.ROBOTO_TURN
     word = thread_word(fork.status, fork.last_outcome)
-    expected, missed = (None, ()) if is_running else _judged(report, fork)
+    missed = None if is_running or not word.idle else _missed(report, fork)
+    if word.idle:
+        word = _of_check(missed) or (_ALIKE if compared.is_alike else _OTHER)
     return Rerun(
         thread_id=fork.thread_id,
         by="you" if fork.created_by_id == actor.user_id else fork.created_by.display_name,
         calls="" if replays is None else "recorded calls" if replays else "live calls",
-        state=word if not word.idle else _ALIKE if compared.is_alike else _OTHER,
+        state=word,
         is_running=is_running,
         compared=compared,
         token=token_of(fork),
-        expected=expected,
-        missed=missed,
+        missed=missed or (),
     )
 
 
@@ -109,11 +124,19 @@ def token_of(fork: Thread) -> tuple[int, str]:
     return fork.revision, fork.status
 
 
-def _judged(report: UserFeedback, fork: Thread) -> tuple[int | None, tuple[Missed, ...]]:
-    """How many expectations the check of a report has, and those that a whole answer of a fork does not meet."""
+def _of_check(missed: tuple[Missed, ...] | None) -> Word | None:
+    if missed is None:
+        return None
+    return _FAILS if missed else _PASSES
+
+
+def _missed(report: UserFeedback, fork: Thread) -> tuple[Missed, ...] | None:
+    """The expectations of a report's check that the answer of a fork does not meet; None without expectations, and for
+    an answer that is not whole.
+    """
     wanted = Check.objects.filter(feedback=report, dropped_at=None).values_list("expectations", flat=True).first()
     answer = expecting.answer_of(fork, fork.forked_from_message_sequence_num or 0) if wanted else None
     if not wanted or answer is None or not answer.is_whole:
-        return None, ()
+        return None
     found = zip(wanted, expecting.findings(wanted, answer), strict=True)
-    return len(wanted), tuple(Missed(expecting.spelled(each), one.found) for each, one in found if not one.holds)
+    return tuple(Missed(expecting.spelled(each), one.found) for each, one in found if not one.holds)

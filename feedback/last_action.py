@@ -65,6 +65,8 @@ class LastAction:
     """The labels that it added or removed, the new owner, until when it snoozed, the outcome, or how the original's
     notes begin; empty for other actions.
     """
+    answered: int = 0
+    """How many submitters got a reply by it, if it is not only a reply."""
     has_note: bool = False
     """Whether it also saved a note that was typed; not for an action that is only a note."""
     place: str = ""
@@ -98,6 +100,7 @@ class LastAction:
             (
                 said,
                 " and saved the note" if self.has_note else "",
+                f", {_people(self.answered)} answered" if self.answered else "",
                 f" ({already(self.unchanged, self.deed)})" if self.unchanged else "",
             )
         )
@@ -114,7 +117,8 @@ class LastAction:
     def noun(self) -> str:
         """The action as a noun: `resolution of “Called me Sophia”`."""
         said = f"{self.short} {_DEEDS[self.deed][1].format(it=self._it)}"
-        return f"{said} and its note" if self.has_note else said
+        replies = f", and the replies to {_people(self.answered)}" if self.answered else ""
+        return f"{said} and its note{replies}" if self.has_note else said + replies
 
     @property
     def short(self) -> str:
@@ -133,6 +137,10 @@ class LastAction:
     def minutes(self) -> int:
         """How many more minutes it can be undone."""
         return max(0, int((self.until - timezone.now()).total_seconds() // 60))
+
+
+def _people(count: int) -> str:
+    return f"{thousands(count)} {'person' if count == 1 else 'people'}"
 
 
 def already(count: int, deed: str) -> str:
@@ -229,7 +237,7 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
     )
     if not report:
         return None
-    [(key, notes, title)], [(began, report_count, note_count)] = report, extent
+    [(key, notes, title)], [(began, report_count, note_count, reply_count)] = report, extent
     deed, how = _deed(change, began, tz)
     return LastAction(
         action=change.action,
@@ -239,6 +247,7 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
         at=change.at,
         is_bulk=bool(end),
         how=how,
+        answered=0 if change.verb == "reply" else reply_count,
         has_note=change.verb != "note" and note_count > 0,
         place=title or "",
         feedback_id=ids.FEEDBACK + key,
@@ -251,11 +260,11 @@ _SUBJECT = Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list("k
 
 
 def _extent(action: str) -> QuerySet[TriageChange, Any]:
-    """When an action began, and how many reports it changed and notes it wrote."""
+    """When an action began, and how many reports it changed, and notes and replies it wrote."""
     figures = {"began": Min("at"), "reports": Count("feedback", distinct=True)}
     rows = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by()
-    found = rows.values("action").annotate(**figures, notes=Count("pk", filter=Q(verb="note")))
-    return found.values_list(*figures, "notes")
+    texts = {verb: Count("pk", filter=Q(verb=verb)) for verb in ("note", "reply")}
+    return rows.values("action").annotate(**figures, **texts).values_list(*figures, *texts)
 
 
 _EXTENT = Prepared(_extent, str)

@@ -197,7 +197,8 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
             report, action = apply(actor, feedback_id, *steps, **seen)
         except ResolvedAlready as problem:
             # The second admin wanted it resolved, and it is: say so instead of asking to press again.
-            if steps[-1][0].name != "resolve":
+            # Who says that it is fixed, and writes so, must see who said otherwise.
+            if steps[-1][0].name != "resolve" or desk_forms.fixes(request.POST):
                 raise
             report, action = apply(actor, feedback_id, *steps[:-1], **seen)
             notes.info(request, desk_telling.of_resolved(actor, problem, report))

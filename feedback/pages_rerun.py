@@ -1,17 +1,21 @@
 """The desk's buttons that rerun a rated request and stop it. What comes of it is shown beside the rated answer."""
 
-from django.contrib import messages as notes
+from contextlib import suppress
+
 from django.http import HttpRequest, HttpResponseBase
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
 from accounts.rights import Right
 from core import bodies
-from core.errors import DomainError
+from core.actor import Actor
+from core.errors import Conflict, DomainError, NotFound, Unauthorized
 from feedback import desk_rerun, triage
+from feedback.models import UserFeedback
 from feedback.pages_desk import desk_at, hold_undo, onward, posted, refused, state_of
 from threads import reruns, turns
 from threads.access import require, thread_for
+from threads.status import ThreadStatus
 from threads.wire import RerunIn
 
 _CHOSEN = ("skills", "tools", "model_profile")
@@ -25,6 +29,7 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     try:
         bodies.check_storable(form.dict())
         report = triage.report_for(actor, feedback_id)
+        _require_ended(actor, report, state_of(request).get("compare"))
         source = thread_for(actor, report.thread.thread_id, Right.FORK)
         asked: dict[str, object] = {name: form[name] for name in _CHOSEN if form.get(name)}
         asked["message_sequence_num"] = report.message_sequence_num
@@ -32,9 +37,16 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
     hold_undo(request)
-    notes.success(request, "Rerunning in a private fork.")
     shown = {"item": feedback_id, "pane": "talk", "compare": made.thread_id}
     return onward(request, desk_at(state_of(request) | shown))
+
+
+def _require_ended(actor: Actor, report: UserFeedback, thread_id: str | None) -> None:
+    """Refuse a second press while the actor's rerun that is shown is still being written: each is paid for."""
+    with suppress(NotFound, Unauthorized):
+        fork = desk_rerun.fork_of(actor, report, thread_id or "")
+        if fork.created_by_id == actor.user_id and fork.status == ThreadStatus.ROBOTO_TURN:
+            raise Conflict("The rerun beside it has not ended yet. Stop it first.")
 
 
 @signed_in

@@ -209,9 +209,9 @@ class Alike:
         return len(alike) if all(near.is_of_org for near in alike) else 0
 
     @property
-    def ids_together(self) -> list[str]:
-        """The ids of those."""
-        return [near.feedback_id for near in self._open_alike]
+    def near_together(self) -> list[Near]:
+        """Those."""
+        return self._open_alike
 
     @property
     def _open_alike(self) -> list[Near]:

@@ -13,7 +13,7 @@ from accounts.pages import local, signed_in
 from accounts.rights import Right
 from core import bodies, forms
 from core.actor import Actor
-from core.errors import InvalidRequest, NotFound
+from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.markdown import opening
 from threads import agents, forks, hooks, profiles, reading, reruns
 from threads.access import thread_for
@@ -61,6 +61,16 @@ def _asked(thread: Thread, form: QueryDict) -> dict[str, object]:
     return asked
 
 
+def _prompt_tried(actor: Actor, thread: Thread, like: str) -> str:
+    """The prompt to begin with: that of an earlier rerun, if there is one, else the thread's own."""
+    if like:
+        with suppress(NotFound, Unauthorized):
+            tried = thread_for(actor, like)
+            if tried.forked_from_id == thread.pk:
+                return tried.system_prompt or ""
+    return thread.system_prompt or ""
+
+
 def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object]:
     """What the form shows of the answer at `message_sequence_num`, by default the last; raises `InvalidRequest` if that
     answers nothing.
@@ -71,7 +81,7 @@ def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object
     upto = forks.request_of(thread, index)
     [asked] = reading.snapshots(thread.pk, between=(upto, upto))
     report = hooks.feedback.report(actor, thread.pk, index)
-    prompt = thread.system_prompt or ""
+    prompt = _prompt_tried(actor, thread, given.get("like", ""))
     now = None
     with suppress(NotFound, InvalidRequest):
         now = agents.prompt_now(thread)

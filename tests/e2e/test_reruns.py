@@ -53,7 +53,7 @@ def test_by_mouse_with_other_settings_and_from_the_history(
     page.goto(f"/feedback/?q=&item={report}")
     page.locator("summary[aria-label='Rerun with']").click()
     page.locator("#rerun-tools").select_option("live")
-    rerun_beside(page, page.locator("button", has_text="With the latest skills").click)
+    rerun_beside(page, page.locator("#desk-report button", has_text="With the latest skills").click)
     page.locator("#desk-report .hist a", has_text="compare").click()
     expect(page.locator("#rerun")).to_contain_text("live calls")
     page.locator("#rerun a", has_text="Compare in full").click()
@@ -73,7 +73,7 @@ def test_with_another_prompt_by_keys(visit: Callable[..., Visit], complaint: tup
     page.keyboard.press("Control+Enter")
     page.wait_for_url("**/feedback/?q=&item=*&compare=ags_*")
     expect(page.locator("#verdict")).to_have_text("Same answer")
-    expect(page.locator("#rerun")).to_contain_text("System prompt")
+    expect(page.locator("#rerun-facts")).to_contain_text("With another system prompt")
     expect(page.locator("#desk-report .hist")).to_contain_text("recorded calls and another prompt")
 
 
@@ -99,7 +99,7 @@ def test_on_a_phone(visit: Callable[..., Visit], complaint: tuple[str, str]) -> 
     page = visit("admin", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).page
     page.goto(f"/feedback/?q=&item={report}&pane=talk")
     page.locator("#dock summary[aria-label='More actions']").tap()
-    rerun_beside(page, page.locator("#dock button", has_text="Rerun").tap)
+    rerun_beside(page, page.locator("#dock button", has_text="Rerun").first.tap)
 
 
 def test_an_answer_is_seen_as_it_is_written_and_stopped(heddle: Heddle, visit: Callable[..., Visit]) -> None:
@@ -111,16 +111,61 @@ def test_an_answer_is_seen_as_it_is_written_and_stopped(heddle: Heddle, visit: C
     page.goto(f"/feedback/?q=&item={report['feedback_id']}")
     page.keyboard.press("Shift+F")
     expect(page.locator("#verdict")).to_have_text("Answering")
-    new = page.locator("#rerun .compared[data-side=fork] .prose")
+    new = page.locator("#new-answer .prose")
     expect(new).to_contain_text("warp")
     seen = new.inner_text()
     expect(new).not_to_have_text(seen)
-    page.keyboard.press("m")
-    page.keyboard.type("It is slow here, too.")
-    page.locator("#rerun button", has_text="Stop").click()
+    page.keyboard.press("y")
+    page.keyboard.type("It is quicker now.")
+    expect(page.locator("#fixed-reply")).to_have_value("It is quicker now.")
+    stop = page.locator("#rerun button", has_text="Stop")
+    stop.focus()
+    seen = new.inner_text()
+    expect(new).not_to_have_text(seen), "who stands on a button reads on"
+    stop.click()
     expect(page.locator("#verdict")).to_have_text("Cancelled")
-    expect(page.locator("#admin-note")).to_have_value("It is slow here, too.")
     expect(page.locator("#rerun button")).to_have_count(0)
+    expect(page.locator("#fixed-reply")).to_have_count(0)
+
+
+def test_a_rerun_is_closed_while_it_is_written(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """With the desk as it is: nothing is loaded anew, and no event brings it back."""
+    thread_id = heddle.start("alice", "Slowly, slowly. [[pace 0.4]] [[words 40]]", visibility="org")
+    heddle.rate("alice", thread_id, 1, notes="Too slow, too.")
+    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+    page.keyboard.press("Shift+F")
+    expect(page.locator("#new-answer .prose")).to_contain_text("warp")
+    page.evaluate("() => { document.body.dataset.same = '' }")
+    page.keyboard.press("b")
+    expect(page.locator("#rerun")).to_have_count(0)
+    assert "compare=" not in page.url
+    page.wait_for_timeout(1_000)
+    expect(page.locator("body[data-same]")).to_be_attached()
+    expect(page.locator("#rerun")).to_have_count(0)
+
+
+def test_enter_in_the_label_field_labels_beside_a_rerun(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """And sends nothing to anybody, whatever is typed beside the rerun."""
+    said = [{"role": "user", "content": "When does the tunnel open?"}, {"role": "assistant", "content": "At ten."}]
+    thread_id = heddle.imported("alice", "tunnel", said)
+    heddle.rate("alice", thread_id, 1, notes="The tunnel is closed.")
+    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    page = visit("admin").page
+    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+    page.keyboard.press("Shift+F")
+    expect(page.locator("#verdict")).to_have_text("Another answer")
+    page.keyboard.press("y")
+    page.keyboard.type("Half written")
+    page.keyboard.press("Escape")
+    page.keyboard.press("l")
+    page.keyboard.type("tunnels")
+    page.keyboard.press("Enter")
+    expect(page.locator("#report .tag")).to_contain_text("tunnels")
+    now = heddle.call("admin", "GET", f"admin/feedback/{report['feedback_id']}/triage")
+    assert not now["resolved"] and now["public_reply"] is None
+    expect(page.locator("#fixed-reply")).to_have_value("Half written")
 
 
 def test_a_complaint_is_proved_fixed_with_three_keys_and_a_sentence(

@@ -1,14 +1,19 @@
 """A rerun beside the rated answer at the desk, and resolving as fixed by it, without a browser."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from feedback import fixing
 from feedback.models import Reply, TriageChange, UserFeedback
 from tests import make
-from tests.pages.desk import Browser, do, opened, press, query_of, stored, told
+from tests.pages.desk import Browser, do, opened, query_of, stored, told
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People, Person, second_admin
 from threads import forks, reruns
@@ -63,6 +68,12 @@ def another(client: Client, report: UserFeedback) -> Thread:
     return make.fresh(fork)
 
 
+def press(client: Client, page: Node, verb: str, **typed: Any) -> HttpResponse:
+    """A button that belongs to the report's form; the fields beside the rerun do, too."""
+    form = page.id("triage")
+    return client.post(form["action"], {**form.fields(), **typed, "verb": verb})
+
+
 def said(page: Node) -> str:
     return page.id("verdict").words
 
@@ -71,9 +82,10 @@ def test_a_rerun_is_shown_beside_the_rated_answer(browser_of: Browser, who: Peop
     client = browser_of("admin")
     fork = rerun(client, report)
     page = beside(client, report, fork)
-    assert said(page) == "Answering" and page.id("rerun").one("button").words == "Stop"
+    assert said(page) == "Answering" and [each.words for each in page.id("rerun").all("button")] == ["Stop"]
     assert "42" in page.id("rerun").words, "the rated answer is there from the beginning"
-    assert not page.all("section", id="fixed")
+    waits = page.id("fixed-acts").one("button")
+    assert waits.has("disabled") and page.id("fixed-reply"), "the reply can be written meanwhile"
     make.run_turns(fork)
     page = beside(client, report, fork)
     assert said(page) == "Same answer"
@@ -120,7 +132,7 @@ def test_what_is_no_fork_before_the_answer_is_said_to_be_gone(
     if which in at:
         named = forks.fork(who.admin.actor, thread, at[which]).thread_id
     page = get(browser_of("admin"), f"/feedback/?q=&item={report.feedback_id}&compare={named}")
-    assert "The rerun to compare with is not there any more." in page.id("desk-talk").words
+    assert "The thread to compare with is not there any more." in page.id("desk-talk").words
     assert "42" in page.id("desk-talk").words and not page.all("div", id="rerun")
     assert browser_of("admin").post(f"/feedback/{report.feedback_id}/rerun/{named}/stop/").status_code == 404
 
@@ -131,12 +143,14 @@ def test_what_its_check_says_of_the_new_answer_is_shown(browser_of: Browser, who
     assert "check" not in beside(client, report, fork).id("rerun").words
     form = {"verb": "keep", "kind": ["calls", "never_says"], "value": ["calculate", "Pineapple"]}
     client.post(f"/feedback/{report.feedback_id}/check/", form)
-    assert "Passes the check" in beside(client, report, fork).id("rerun").words
+    assert said(beside(client, report, fork)) == "Passes the check"
     shown = opened(client, report).id("check").one("form").fields()
     form |= {"value": ["refund", "Pineapple"], "shown": shown["shown"]}
     client.post(f"/feedback/{report.feedback_id}/check/", form)
-    words = beside(client, report, fork).id("rerun").words
-    assert "Fails the check" in words and "calls refund" in words and "never says" not in words
+    page = beside(client, report, fork)
+    assert said(page) == "Fails the check"
+    words = page.id("rerun-facts").words
+    assert "calls refund" in words and "never says" not in words
 
 
 def test_a_rerun_costs_as_many_queries_in_a_long_thread(
@@ -165,7 +179,7 @@ def test_another_prompt_leads_back_to_the_desk(browser_of: Browser, who: People,
     fork = Thread.objects.latest("pk")
     assert fork.system_prompt == "Be brief."
     assert answer["Location"] == f"/feedback/?q=&item={report.feedback_id}&pane=talk&compare={fork.thread_id}"
-    assert "System prompt" in beside(client, report, fork).id("rerun").words
+    assert "With another system prompt" in beside(client, report, fork).id("rerun").words
 
 
 def test_another_prompt_leads_to_no_other_site(browser_of: Browser, who: People, report: UserFeedback) -> None:
@@ -187,7 +201,7 @@ def family(who: People, mended: UserFeedback) -> dict[str, UserFeedback]:
     return dict(zip(names, [*copies, *alike], strict=True))
 
 
-def fixed(client: Client, report: UserFeedback, fork: Thread, **typed: str) -> Node:
+def fixed(client: Client, report: UserFeedback, fork: Thread, **typed: Any) -> Node:
     answer = press(client, beside(client, report, fork), "resolve fixed", **typed)
     assert answer.status_code == 302, answer.content.decode()
     return get(client, answer["Location"])
@@ -208,9 +222,9 @@ def test_resolving_as_fixed_tells_everybody_who_said_the_same_and_is_undone_at_o
     assert said(page) == "Another answer"
     label = page.id("fixed").one("label").words
     assert label.startswith("Reply to Alice and to the submitters of 2 duplicates")
-    ticked = f"{family['alike'].feedback_id},{family['resolved'].feedback_id}"
+    ticked = [family[name].feedback_id for name in ("alike", "resolved")]
     page = fixed(client, mended, fork, fixed_reply="It counts right now.", fixed_alike=ticked)
-    assert told(page) == ["Resolved “It is not that many.” with 3 duplicates as fixed"]
+    assert told(page) == ["Resolved “It is not that many.” with 3 duplicates as fixed, 4 people answered"]
     after = {name: stored(each) for name, each in family.items()}
     assert stored(mended).resolved and stored(mended).triage.outcome == "fixed"
     assert after["alike"].triage.duplicate_of == mended
@@ -263,13 +277,71 @@ def test_what_changed_meanwhile_is_shown_and_nothing_of_it_is_stored(
     assert stored(mended).resolved and reply_of(family["copy"]) == reply_of(mended) == "It counts right now."
 
 
-def test_a_second_admin_who_was_too_late_is_told_so(browser_of: Browser, who: People, mended: UserFeedback) -> None:
+def test_a_second_admin_who_was_too_late_sees_what_was_decided_before_anybody_is_told(
+    browser_of: Browser, who: People, mended: UserFeedback, family: dict[str, UserFeedback]
+) -> None:
+    """And can then say that it is fixed all the same."""
     client = browser_of("admin")
+    page = beside(client, mended, another(client, mended))
+    do(second_admin(), mended, "resolve", outcome="as_intended")
+    answer = press(client, page, "resolve fixed", fixed_reply="It counts right now.")
+    again = dom(answer, 409)
+    assert "Bea already resolved" in again.id("report").words
+    assert again.id("fixed-reply").words == "It counts right now."
+    assert stored(mended).triage.outcome == "as_intended" and reply_of(mended) is reply_of(family["copy"]) is None
+    assert press(client, again, "outcome fixed", fixed_reply="It counts right now.").status_code == 302
+    assert stored(mended).triage.outcome == "fixed"
+    assert reply_of(mended) == reply_of(family["copy"]) == "It counts right now."
+
+
+def test_a_reply_in_place_of_another_is_told_as_sent(browser_of: Browser, who: People, mended: UserFeedback) -> None:
+    client = browser_of("admin")
+    do(who.admin, mended, "reply", public_reply="We look at it.")
     fork = another(client, mended)
-    page = beside(client, mended, fork)
-    do(second_admin(), mended, "resolve", outcome="fixed")
-    answer = press(client, page, "resolve fixed")
-    assert "already resolved" in " ".join(told(get(client, answer["Location"])))
+    assert "in place of the one they have" in beside(client, mended, fork).id("fixed").words
+    page = fixed(client, mended, fork, fixed_reply="It counts right now.")
+    assert told(page) == ["Resolved “It is not that many.” as fixed, 1 person answered"]
+    assert reply_of(mended) == "It counts right now."
+
+
+def test_enter_in_another_field_does_not_say_that_it_is_fixed(browser_of: Browser, mended: UserFeedback) -> None:
+    """Browsers press the first button of a form, wherever it stands in the page."""
+    client = browser_of("admin")
+    page = beside(client, mended, another(client, mended))
+    buttons = [
+        each for each in page.all("button") if each.get("form") == "triage" or each in page.id("triage").all("button")
+    ]
+    assert buttons[0]["value"] == "label typed"
+
+
+def test_praise_is_not_fixed(browser_of: Browser, who: People) -> None:
+    thread = make.conversation(who.alice, 2, visibility="org")
+    made = make.rating(who.alice, thread, 1, "positive")
+    report = UserFeedback.objects.get(key=made.feedback_id.removeprefix("fb_"))
+    client = browser_of("admin")
+    page = beside(client, report, another(client, report))
+    assert said(page) == "Another answer" and not page.all("section", id="fixed")
+
+
+def test_a_second_press_while_it_is_written_makes_no_second_fork(browser_of: Browser, report: UserFeedback) -> None:
+    client = browser_of("admin")
+    fork = rerun(client, report)
+    answer = submit(client, beside(client, report, fork).id("desk-rerun"))
+    assert "Stop it first" in dom(answer, 409).id("report").words
+    assert Thread.objects.filter(forked_from=report.thread).count() == 1
+
+
+def test_the_next_prompt_begins_with_the_one_that_was_tried(
+    browser_of: Browser, who: People, report: UserFeedback
+) -> None:
+    client = browser_of("admin")
+    asked = RerunIn(message_sequence_num=report.message_sequence_num, system_prompt="Be brief.")
+    made = reruns.rerun(who.admin.actor, report.thread, asked)
+    page = beside(client, report, Thread.objects.by_public_id(made.thread_id).get())
+    [link] = [each["href"] for each in page.id("report").all("a") if "Another prompt" in each.words]
+    assert get(client, link).id("system_prompt").words == "Be brief."
+    stranger = make.thread(who.eve, "Other", system_prompt="A secret")
+    assert get(client, link.replace(made.thread_id, stranger.thread_id)).id("system_prompt").words == ""
 
 
 def test_a_reply_that_is_too_long_is_refused_in_its_field(
@@ -312,13 +384,27 @@ def test_an_open_desk_is_told_the_answer_as_it_is_written_and_its_end(
 
     def heard(name: str) -> str:
         for piece in pieces:
-            if f"event: {name}".encode() in piece and b'id="rerun"' in piece:
+            if f"event: {name}".encode() in piece and b'id="verdict"' in piece:
                 return piece.decode()
         raise AssertionError(name)
 
-    assert "Answering" in heard("list")
+    running = heard("list")
+    assert "Answering" in running and "rated-answer" not in running, "what is read stays as it is"
     make.run_turns(fork)
-    assert "Same answer" in heard("ended")
+    ended = heard("ended")
+    assert "Same answer" in ended and "rated-answer" in ended
+    assert f'href="?q=&amp;item={report.feedback_id}"' in ended, "how to close it"
+
+
+def test_a_desk_that_is_opened_later_is_not_told_again_of_the_end(
+    browser_of: Browser, who: People, report: UserFeedback
+) -> None:
+    client = browser_of("admin")
+    fork = another(client, report)
+    Thread.objects.filter(pk=fork.pk).update(modified=timezone.now() - timedelta(minutes=2))
+    address = f"/feedback/live/?q=&item={report.feedback_id}&compare={fork.thread_id}"
+    pieces = [piece for piece, _ in zip(client.get(address).streaming_content, range(3), strict=False)]
+    assert not any(b"ended" in piece for piece in pieces)
 
 
 def test_an_open_desk_hears_nothing_of_a_fork_that_is_not_its_own(
