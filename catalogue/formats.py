@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.core.validators import EmailValidator
+from django.core.validators import validate_email
 
 from catalogue import patterns
 
@@ -16,19 +16,6 @@ _INSTANT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}:[0-9]{2}):([0-9]{2})(?:\.[0-9]+)?"
     r"(?:[Zz]|([+-](?:[01][0-9]|2[0-3]):[0-5][0-9]))"
 )
-
-
-class _Mailbox(EmailValidator):
-    """An address by RFC 5321, as the standard has it: its host may be a single label, and a literal may be IPv6.
-
-    Django's own rules are for sign-up forms, where such an address is a slip of the pen.
-    """
-
-    domain_regex = re.compile(rf"{EmailValidator.hostname_re}{EmailValidator.domain_re}\Z", re.IGNORECASE)
-    literal_regex = re.compile(r"\[(?:IPv6:(?=.*:))?([A-F0-9:.]+)\]\Z", re.IGNORECASE)
-
-
-_require_mailbox = _Mailbox()
 _URI = r"^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+\Z"
 
 
@@ -62,7 +49,7 @@ def _offset(text: str) -> timedelta:
 
 def _is_email(text: str) -> bool:
     try:
-        _require_mailbox(text)
+        validate_email(text)
     except ValidationError:
         return False
     return True
