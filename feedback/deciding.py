@@ -14,9 +14,9 @@ from django.utils import timezone
 from accounts.models import User
 from core import ids
 from core.actor import Actor
-from core.errors import Conflict, InvalidRequest
+from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
 from core.wire import Exact, Nothing
-from feedback import following, label_text
+from feedback import following, label_text, proofs
 from feedback.label_text import LABELS_LENGTH
 from feedback.models import Reply, Retraction, Triage, UserFeedback
 from feedback.projecting import is_told
@@ -35,7 +35,7 @@ from feedback.wire_verbs import (
 )
 
 REPORT_COLUMNS = ("admin_label", "admin_note", "resolved", "resolved_at", "resolved_by_id")
-BESIDE_COLUMNS = ("owner_id", "outcome", "duplicate_of_id", "snoozed_until", "snoozed_until_again")
+BESIDE_COLUMNS = ("owner_id", "outcome", "duplicate_of_id", "snoozed_until", "snoozed_until_again", "proof")
 REPLY_COLUMNS = ("public_status", "public_reply", "replied_at")
 
 SNOOZE_AT_MOST = timedelta(days=366)
@@ -45,6 +45,7 @@ _WITHOUT_A_ROW = {
     "duplicate_of_id": None,
     "snoozed_until": None,
     "snoozed_until_again": False,
+    "proof": None,
     "public_status": Reply.Status.RECEIVED.value,
     "public_reply": None,
     "replied_at": None,
@@ -133,8 +134,9 @@ def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
     """
     if not is_revisited(subject.report):
         _require_open(subject)
-        return {"resolved": True, "outcome": body.outcome}
-    outcome = {} if subject["duplicate_of_id"] else {"outcome": body.outcome}
+        return {"resolved": True, "outcome": body.outcome, "proof": _proof(actor, subject, body.proof)}
+    is_copy = bool(subject["duplicate_of_id"])
+    outcome = {} if is_copy else {"outcome": body.outcome, "proof": _proof(actor, subject, body.proof)}
     return {**outcome, "resolved_at": timezone.now(), "resolved_by_id": actor.user_id}
 
 
@@ -149,16 +151,25 @@ def resolves_again(after: Decision) -> bool:
 
 
 def outcome(actor: Actor, subject: Subject, body: OutcomeIn) -> Decision:
-    """Change the outcome of a resolved report; who resolved it and when stays."""
+    """Change the outcome of a resolved report, and what shows it; who resolved it and when stays."""
     if not subject.report.resolved:
         raise Conflict("This report is open. Resolve it with an outcome.")
     if subject["duplicate_of_id"] is not None:
         raise Conflict("This report is a duplicate. Reopen it to give it another outcome.")
-    return {"outcome": body.outcome}
+    return {"outcome": body.outcome, "proof": _proof(actor, subject, body.proof)}
+
+
+def _proof(actor: Actor, subject: Subject, thread_id: str | None) -> str | None:
+    if thread_id is None:
+        return None
+    try:
+        return proofs.fork_of(actor, subject.report, thread_id).thread_id
+    except (NotFound, Unauthorized):
+        raise InvalidRequest("proof: is no fork of the rated thread before the rated answer") from None
 
 
 def reopen(actor: Actor, subject: Subject, body: Nothing) -> Decision:
-    """Reopen; also clears outcome, duplicate link and snooze."""
+    """Reopen; also clears outcome, what shows it, duplicate link and snooze."""
     if not subject.report.resolved:
         raise Conflict("This report is already open.")
     return OPEN

@@ -247,11 +247,11 @@ def _arguments(verb: str, choice: str, form: QueryDict, tz: tzinfo) -> Mapping[s
             return {"owner": choice or None}
         case "resolve":
             outcome = choice or form.get("outcome")
-            return {"outcome": outcome} if outcome else {}
+            return {"outcome": outcome, **_proof(form)} if outcome else {}
         case "outcome":
             if not (outcome := choice or form.get("outcome", "")):
                 raise InvalidRequest("outcome: choose an outcome first")
-            return {"outcome": outcome}
+            return {"outcome": outcome, **_proof(form)}
         case "duplicate":
             return {"duplicate_of": choice or _original(form)}
         case "snooze":
@@ -261,6 +261,11 @@ def _arguments(verb: str, choice: str, form: QueryDict, tz: tzinfo) -> Mapping[s
             words = _text(form, "public_reply") if choice == "answered" else None
             return {"public_status": choice, "public_reply": words}
     return {}
+
+
+def _proof(form: QueryDict) -> Mapping[str, str]:
+    shown = form.get("fixed_proof", "")
+    return {"proof": shown} if shown and fixes(form) else {}
 
 
 def _original(form: QueryDict) -> str:

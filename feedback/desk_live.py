@@ -19,7 +19,18 @@ from core import ids, notices, sse, zones
 from core.actor import Actor
 from core.errors import DomainError
 from core.wording import one_line
-from feedback import bulk, commenting, desk_bar, desk_records, desk_rerun, desk_screen, historytelling, leasing, triage
+from feedback import (
+    bulk,
+    commenting,
+    desk_bar,
+    desk_records,
+    desk_rerun,
+    desk_screen,
+    historytelling,
+    leasing,
+    proofs,
+    triage,
+)
 from feedback.models import Bulk, Comment, Retraction, Triage, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 from threads import hooks as threads_hooks
@@ -90,7 +101,7 @@ class _Desk:
             return None
         with suppress(DomainError):
             report = triage.report_for(self._actor, self._query.get("item", ""))
-            return report, desk_rerun.fork_of(self._actor, report, named)
+            return report, proofs.fork_of(self._actor, report, named)
         return None
 
     def look(self) -> list[sse.Event]:

@@ -8,13 +8,12 @@ from zoneinfo import ZoneInfo
 from django.urls import reverse
 
 from core.actor import Actor
-from core.errors import DomainError, NotFound
-from feedback import fixing
+from core.errors import DomainError
+from feedback import fixing, proofs
 from feedback.checks import expecting
 from feedback.models import Check, UserFeedback
 from feedback.presenting import href
 from threads import comparing
-from threads.access import thread_for
 from threads.comparing import Comparison
 from threads.models import Thread, Turn
 from threads.presenting.words import Word, thread_word
@@ -76,7 +75,7 @@ def beside(actor: Actor, report: UserFeedback, query: Mapping[str, str], *, tz: 
     context: dict[str, Any] = {"rerun": None, "lost": "", "of": report.feedback_id, **ways(query)}
     if named := query.get("compare"):
         try:
-            rerun = rerun_of(actor, report, fork_of(actor, report, named), tz=tz)
+            rerun = rerun_of(actor, report, proofs.fork_of(actor, report, named), tz=tz)
             return context | {"rerun": rerun, "untold": fixing.untold(report)}
         except DomainError:
             return context | {"lost": "The thread to compare with is not there any more."}
@@ -87,15 +86,6 @@ def ways(query: Mapping[str, str]) -> dict[str, str]:
     """The address of an open report without a fork, and the address of one beside it up to the fork's id."""
     alone = {**query, "compare": "", "pane": ""}
     return {"alone": href(alone), "beside_at": reverse("feedback:desk") + href({**alone, "pane": "talk"}) + "&compare="}
-
-
-def fork_of(actor: Actor, report: UserFeedback, thread_id: str) -> Thread:
-    """A fork of a report's thread before the rated answer; raises `NotFound` for any other thread."""
-    fork = thread_for(actor, thread_id)
-    at = fork.forked_from_message_sequence_num or 0
-    if fork.forked_from_id != report.thread_id or at >= report.message_sequence_num:
-        raise NotFound("This thread is no fork of the rated one before that answer.")
-    return fork
 
 
 def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) -> Rerun:

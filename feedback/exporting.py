@@ -38,6 +38,7 @@ _BESIDE = {
     "duplicate_of": "triage__duplicate_of__key",
     "snoozed_until": "triage__snoozed_until",
     "snoozed_until_again": "triage__snoozed_until_again",
+    "proof": "triage__proof",
     "public_status": "reply__public_status",
     "public_reply": "reply__public_reply",
     "replied_at": "reply__replied_at",

@@ -14,7 +14,7 @@ from feedback.presenting import HistoryLine
 from feedback.taxonomy import Outcome
 
 _WORDS = {"admin_label": "label", "admin_note": "note", "public_reply": "reply", "public_status": "status"}
-_SILENT = frozenset({"resolved_at", "resolved_by_id", "outcome", "duplicate_of_id", "replied_at"})
+_SILENT = frozenset({"resolved_at", "resolved_by_id", "outcome", "proof", "duplicate_of_id", "replied_at"})
 """Columns that are described by the line of another column."""
 _SNOOZES = frozenset({"snoozed_until", "snoozed_until_again"})
 _SHOWN = 120
@@ -28,16 +28,21 @@ def lines_of(
         return [_inherited(change, reports)]
     if [*change.after] == ["duplicate_of_id"]:
         return [_followed(change, reports)]
-    undo = " (undo)" if change.undoes else ""
+    undo, proof = " (undo)" if change.undoes else "", change.after.get("proof") or ""
     if resolves_again(change.after):
         outcome = change.after.get("outcome")
         said = f"resolved it again{f', {Outcome(outcome).label.lower()}' if outcome else ''}{undo}"
-        return [HistoryLine(change.actor.display_name, said, change.at)]
-    if [*change.after] == ["outcome"]:
+        return [HistoryLine(change.actor.display_name, said, change.at, rerun=proof)]
+    if change.after.keys() <= {"outcome", "proof"}:
+        if "outcome" not in change.after:
+            said = f"{'showed' if proof else 'no more shows'} its outcome by a rerun{undo}"
+            return [HistoryLine(change.actor.display_name, said, change.at, rerun=proof)]
         sides = [
             Outcome(side).label.lower() if side else "" for side in (change.before["outcome"], change.after["outcome"])
         ]
-        return [HistoryLine(change.actor.display_name, f"changed the outcome{undo}", change.at, *sides)]
+        before, after = sides
+        said = f"changed the outcome{undo}"
+        return [HistoryLine(change.actor.display_name, said, change.at, before=before, after=after, rerun=proof)]
     return [
         _line(change, column, people, reports, tz)
         for column in change.after
@@ -55,10 +60,9 @@ def _line(
             of = reports.get(change.after.get("duplicate_of_id") or 0, "a deleted report")
             return HistoryLine(who, f"resolved it as a duplicate of {of}{undo}", change.at)
         case "resolved" if after:
-            outcome = change.after.get("outcome")
-            return HistoryLine(
-                who, f"resolved it{f', {Outcome(outcome).label.lower()}' if outcome else ''}{undo}", change.at
-            )
+            outcome, proof = change.after.get("outcome"), change.after.get("proof") or ""
+            said = f"resolved it{f', {Outcome(outcome).label.lower()}' if outcome else ''}"
+            return HistoryLine(who, f"{said}{', as a rerun shows' if proof else ''}{undo}", change.at, rerun=proof)
         case "resolved":
             return HistoryLine(who, f"reopened it{undo}", change.at)
         case "owner_id" if after == change.actor_id:

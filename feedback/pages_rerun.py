@@ -10,7 +10,7 @@ from accounts.rights import Right
 from core import bodies
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound, Unauthorized
-from feedback import desk_rerun, triage
+from feedback import proofs, triage
 from feedback.models import UserFeedback
 from feedback.pages_desk import desk_at, hold_undo, onward, posted, refused, state_of
 from threads import reruns, turns
@@ -44,7 +44,7 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
 def _require_ended(actor: Actor, report: UserFeedback, thread_id: str | None) -> None:
     """Refuse a second press while the actor's rerun that is shown is still being written: each is paid for."""
     with suppress(NotFound, Unauthorized):
-        fork = desk_rerun.fork_of(actor, report, thread_id or "")
+        fork = proofs.fork_of(actor, report, thread_id or "")
         if fork.created_by_id == actor.user_id and fork.status == ThreadStatus.ROBOTO_TURN:
             raise Conflict("The rerun beside it has not ended yet. Stop it first.")
 
@@ -55,7 +55,7 @@ def stop(request: HttpRequest, feedback_id: str, thread_id: str) -> HttpResponse
     """Stop the running turn of a fork that is shown beside the rated answer."""
     actor = admin_actor(request)
     try:
-        fork = desk_rerun.fork_of(actor, triage.report_for(actor, feedback_id), thread_id)
+        fork = proofs.fork_of(actor, triage.report_for(actor, feedback_id), thread_id)
         require(actor, fork, Right.CANCEL)
         turns.cancel(actor, fork)
     except DomainError as problem:

@@ -128,7 +128,7 @@ class HistoryLine:
     link: str = "compare"
     """The word for that."""
     rerun: str = ""
-    """The id of the thread of a rerun, to compare with the rated answer here."""
+    """The id of the thread of a rerun, to compare with the rated answer here: it was made, or shows the outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +246,8 @@ class ReportCard(_Spelled):
     owner_email: str = ""
     is_mine: bool = False
     outcome: str = ""
+    proof: str = ""
+    """The id of the thread that shows the outcome."""
     duplicate_of: str = ""
     duplicate_count: int = 0
     snoozed_until: datetime | None = None

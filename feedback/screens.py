@@ -241,6 +241,7 @@ def card_of(
         owner_email=triage.owner.email if triage.owner else "",
         is_mine=triage.owner_id == actor.user_id,
         outcome=triage.outcome or "",
+        proof=triage.proof or "",
         duplicate_of=triage.duplicate_of.feedback_id if triage.duplicate_of else "",
         duplicate_count=_COPIES.rows(report.pk)[0][0],
         snoozed_until=triage.snoozed_until and triage.snoozed_until.astimezone(tz),

@@ -180,9 +180,9 @@ def apply(
 ) -> bool:
     """Store a decision about a locked report with its history row; returns False if it changes nothing.
 
-    Resolving sets time and admin, replying the time; reopening clears both, the outcome and the duplicate link. A
-    report that is already resolved keeps its time and admin (B129). A decision that contains these columns, as an undo
-    does, overrides this.
+    Resolving sets time and admin, replying the time; reopening clears both, the outcome with its proof, and the
+    duplicate link. A report that is already resolved keeps its time and admin (B129). A decision that contains these
+    columns, as an undo does, overrides this.
     """
     report, now = subject.report, timezone.now()
     after = {column: value for column, value in decision.items() if subject[column] != value}
@@ -191,7 +191,7 @@ def apply(
     if after.get("resolved") is True:
         after = {"resolved_at": now, "resolved_by_id": actor.user_id, **after}
     elif after.get("resolved") is False:
-        cleared = ("resolved_at", "resolved_by_id", "outcome", "duplicate_of_id")
+        cleared = ("resolved_at", "resolved_by_id", "outcome", "proof", "duplicate_of_id")
         after |= {column: None for column in cleared if subject[column] is not None and column not in after}
     told = after
     if _of(after, REPLY_COLUMNS):

@@ -24,6 +24,7 @@ def record(report: UserFeedback) -> TriagedOut:
         duplicate_of=triage.duplicate_of.feedback_id if triage.duplicate_of else None,
         snoozed_until=triage.snoozed_until,
         snoozed_until_again=triage.snoozed_until_again,
+        proof=triage.proof,
         public_status=reply.public_status if reply else Reply.Status.RECEIVED.value,
         public_reply=reply.public_reply if reply else None,
         replied_at=reply.replied_at if reply and projecting.is_told(reply.public_status) else None,

@@ -139,6 +139,8 @@ class TriagedOut(FullFeedbackOut):
     """Snoozed until then; a time in the past means that the report is due."""
     snoozed_until_again: bool
     """Snoozed until somebody reports the same again."""
+    proof: str | None
+    """Id of the thread that shows the outcome, a rerun of the rated request; it may have been deleted since."""
     public_status: str
     """What the submitter sees: `received`, `looked_at` or `answered`."""
     public_reply: str | None

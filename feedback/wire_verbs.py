@@ -63,16 +63,22 @@ _Ending = BeforeValidator(_not_of_another)
 _ENDINGS = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.DUPLICATE)
 
 
+Proof = Annotated[str, StringConstraints(max_length=80)]
+"""Id of the thread that shows the outcome: a rerun of the rated request."""
+
+
 class ResolveIn(Patch):
     """How the report was resolved."""
 
     outcome: Annotated[Literal[_ENDINGS], _Ending] = Outcome.NOTED.value  # type: ignore[valid-type]
+    proof: Proof | None = None
 
 
 class OutcomeIn(Patch):
     """The new outcome of a resolved report."""
 
     outcome: Annotated[Literal[_ENDINGS], _Ending]  # type: ignore[valid-type]
+    proof: Proof | None = None
 
 
 class DuplicateIn(Patch):

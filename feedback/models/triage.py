@@ -21,6 +21,8 @@ class Triage(models.Model):
     duplicate_of = models.ForeignKey(UserFeedback, models.SET_NULL, null=True, related_name="duplicates")
     snoozed_until = models.DateTimeField(null=True)
     snoozed_until_again = models.BooleanField(default=False)
+    proof = models.CharField(max_length=40, null=True)  # noqa: DJ001
+    """The public id of the rerun that shows its outcome. The thread may be gone: what was decided by it stays."""
 
     class Meta:
         indexes: ClassVar = [
@@ -34,6 +36,7 @@ class Triage(models.Model):
             models.Index(
                 fields=["feedback"], condition=models.Q(snoozed_until_again=True), name="triage_snoozed_again"
             ),
+            models.Index(fields=["feedback"], condition=models.Q(proof__isnull=False), name="triage_proof"),
             models.Index(
                 fields=["outcome", "-feedback"], condition=models.Q(outcome__isnull=False), name="triage_outcome"
             ),

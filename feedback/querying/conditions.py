@@ -128,6 +128,8 @@ def having(value: str, asking: Asking) -> Q:
             return beside(Reply.objects.filter(public_reply__gt=""), excluding=asking.excluding)
         case "outcome":
             return beside(_CONCLUDED, excluding=asking.excluding)
+        case "proof":
+            return beside(_PROVED, excluding=asking.excluding)
         case "tool":
             return beside(RatedTool.objects.all(), excluding=asking.excluding)
         case "error":
@@ -308,6 +310,7 @@ def text_in(column: str) -> Condition:
 
 
 _CONCLUDED = Triage.objects.filter(outcome__isnull=False)
+_PROVED = Triage.objects.filter(proof__isnull=False)
 _CHECKS = Check.objects.filter(dropped_at=None, feedback__isnull=False)
 _EDITED = Q(modified__gt=F("created"))
 _REVISITED = Q(modified__gt=F("resolved_at"))

@@ -124,6 +124,7 @@ HAS = (
     "duplicates",
     "check",
     "comment",
+    "proof",
 )
 _AGES = ("<1d", "<7d", "<30d", ">30d")
 _DAYS = ("today", "yesterday", *_AGES)

@@ -26,7 +26,7 @@ TEST: Final = "webhook.test"
 
 OPENNESS: Final = (RESOLVED, REOPENED)
 WITH_OPENNESS: Final = frozenset(
-    {"resolved_at", "resolved_by_id", "outcome", "duplicate_of_id", "snoozed_until", "snoozed_until_again"}
+    {"resolved_at", "resolved_by_id", "outcome", "proof", "duplicate_of_id", "snoozed_until", "snoozed_until_again"}
 )
 """Columns that resolving and reopening change, too, and then tell."""
 TOLD_BY_UPDATE: Final = frozenset({"admin_label", "admin_note", "owner_id"}) | WITH_OPENNESS

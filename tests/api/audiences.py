@@ -140,7 +140,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
     "feedback.Untallied": {"public": "id day"},
     "feedback.Triage": {
         "public": "feedback",
-        "admin": "owner outcome duplicate_of snoozed_until snoozed_until_again",
+        "admin": "owner outcome duplicate_of snoozed_until snoozed_until_again proof",
     },
     "feedback.TriageChange": {"public": "id feedback", "admin": "at actor before after verb action undoes"},
     "feedback.Label": {"public": "id", "admin": "name folded description created created_by"},

@@ -567,6 +567,28 @@ def test_the_wires_own_reopening_clears_the_outcome_too(act, admin, reports):
     assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["outcome"] is None
 
 
+def test_a_resolution_keeps_the_rerun_that_shows_it_and_no_other_thread(admin, act, refused, who, thread, reports):
+    """Over REST as on the page; in the history, undone and reopened like the outcome."""
+    asked = {"message_sequence_num": 1}
+    proof = data_of(admin.post(f"threads/{thread.thread_id}/rerun", asked))["thread_id"]
+    elsewhere = make.thread(who.alice, "Other").thread_id
+    behind = data_of(admin.post(f"threads/{thread.thread_id}/fork", {"message_sequence_num": 3}))["thread_id"]
+    for wrong in (elsewhere, behind, thread.thread_id, "ags_unknown", ""):
+        assert refused(reports[0], "resolve", outcome="fixed", proof=wrong)[2].startswith("proof: is no fork"), wrong
+    done = act(reports[0], "resolve", outcome="fixed", proof=proof)
+    assert done["report"]["proof"] == proof and done["report"]["outcome"] == "fixed"
+    [change] = data_of(admin.get(f"admin/feedback/{reports[0]}/history"))
+    assert (change["before"]["proof"], change["after"]["proof"]) == (None, proof)
+    exported = admin.get("admin/feedback/export?q=has:proof")
+    assert [json.loads(line)["proof"] for line in b"".join(exported.streaming_content).splitlines()] == [proof]
+    admin.post("admin/feedback/undo", {"action_id": done["action_id"]})
+    assert data_of(admin.get(f"admin/feedback/{reports[0]}/triage"))["proof"] is None
+    act(reports[0], "resolve", outcome="fixed", proof=proof)
+    assert act(reports[0], "outcome", outcome="answered")["report"]["proof"] is None
+    act(reports[0], "outcome", outcome="fixed", proof=proof)
+    assert act(reports[0], "reopen")["report"]["proof"] is None
+
+
 def test_a_duplicate_is_resolved_as_what_it_repeats_and_chains_end_at_the_first(act, refused, who, reports):
     record = act(reports[1], "duplicate", duplicate_of=reports[0])["report"]
     assert (record["resolved"], record["outcome"], record["duplicate_of"]) == (True, "duplicate", reports[0])

@@ -71,7 +71,8 @@ def another(client: Client, report: UserFeedback) -> Thread:
 def press(client: Client, page: Node, verb: str, **typed: Any) -> HttpResponse:
     """A button that belongs to the report's form; the fields beside the rerun do, too."""
     form = page.id("triage")
-    return client.post(form["action"], {**form.fields(), **typed, "verb": verb})
+    fields = {**form.fields(), **page.id("fixed").fields()}
+    return client.post(form["action"], {**fields, **typed, "verb": verb})
 
 
 def said(page: Node) -> str:
@@ -239,6 +240,25 @@ def test_resolving_as_fixed_tells_everybody_who_said_the_same_and_is_undone_at_o
     assert not stored(mended).resolved and not stored(family["alike"]).resolved
     assert [reply_of(each) for each in (mended, family["copy"], family["alike"])] == [None] * 3
     assert stored(family["copy"]).triage.duplicate_of == mended and reply_of(family["answered copy"]) == "Thank you."
+
+
+def test_the_rerun_stays_with_the_report_as_its_proof(browser_of: Browser, who: People, mended: UserFeedback) -> None:
+    client = browser_of("admin")
+    fork = another(client, mended)
+    fixed(client, mended, fork)
+    assert stored(mended).triage.proof == fork.thread_id
+    page = opened(client, mended)
+    lines = [line for line in page.one(class_="hist").all("li") if "as a rerun shows" in line.words]
+    links = [page.id("triage").all("a", hx_replace_url="true")[-1], *(each.one("a") for each in lines)]
+    shown = f"/feedback/?q=&item={mended.feedback_id}&pane=talk&compare={fork.thread_id}"
+    assert [each["href"] for each in links] == [shown, shown]
+    assert get(client, "/feedback/?q=has:proof").all("li", class_="rep")
+    assert not get(client, "/feedback/?q=-has:proof").all("li", class_="rep")
+    do(who.admin, mended, "outcome", outcome="noted")
+    assert stored(mended).triage.proof is None, "it does not show that"
+    do(who.admin, mended, "outcome", outcome="fixed", proof=fork.thread_id)
+    do(who.admin, mended, "reopen")
+    assert stored(mended).triage.proof is None
 
 
 def test_without_words_nobody_is_told(
