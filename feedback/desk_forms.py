@@ -100,8 +100,6 @@ def steps_of(form: QueryDict, tz: tzinfo) -> list[tuple[Verb, Exact]]:
         steps.append(_step("label", {"add": names, "remove": [choice] if verb == "unlabel" else []}))
     elif verb == "label":
         raise InvalidRequest("label: type a label first")
-    if fixes(form) and (reply := _fixed_reply(form)):
-        steps.append((verb_named("reply"), reply))
     if verb not in ("", "note", "note_next", "label", "unlabel"):
         steps.append(_step(verb, _arguments(verb, choice, form, tz)))
     return steps
@@ -113,10 +111,11 @@ def fixes(form: QueryDict) -> bool:
 
 
 def fix_of(form: QueryDict) -> dict[str, Any]:
-    """What `fixing.fix` does besides: the similar reports that were ticked, and the reply that was typed beside the
-    rerun, if there is one.
+    """What `fixing.fix` does besides: the similar reports that were ticked, the reply that was typed beside the rerun,
+    if there is one, and the rerun if its answer is to go with it.
     """
-    return {"alike": form.getlist("fixed_alike"), "reply": _fixed_reply(form)}
+    shows = form.get("fixed_proof") if form.get("fixed_shows") else None
+    return {"alike": form.getlist("fixed_alike"), "reply": _fixed_reply(form), "shows": shows}
 
 
 def seen(form: QueryDict) -> dict[str, Any]:

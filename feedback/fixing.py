@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.utils.text import Truncator
 from pydantic import BaseModel
 
 from accounts.rights import require_admin
@@ -11,10 +12,13 @@ from core import ids
 from core.actor import Actor
 from core.db import anew
 from core.errors import InvalidRequest
-from feedback import following, triage
+from feedback import following, proofs, triage
+from feedback.checks import expecting
 from feedback.deciding import Verb, verb_named
 from feedback.models import Reply, UserFeedback
+from feedback.wire import NOTES_LENGTH
 from feedback.wire_verbs import DuplicateIn, ReplyIn
+from threads.models import Thread
 
 MOST_TOLD = 200
 """Most submitters of duplicates who are told in the request; more are left to a bulk."""
@@ -28,14 +32,17 @@ def fix(
     *steps: tuple[Verb, BaseModel],
     alike: Sequence[str] = (),
     reply: ReplyIn | None = None,
+    shows: str | None = None,
     seen: str | None = None,
     seen_texts: Mapping[str, str] | None = None,
 ) -> tuple[UserFeedback, str | None]:
     """Apply verbs to a report as `triage.act` does, and in the same transaction and action make the open ones of
-    `alike` its duplicates and send `reply` to all its duplicates that have no answer yet.
+    `alike` its duplicates, and send `reply` to its submitter and to those of all its duplicates that have no answer
+    yet.
 
-    Those of `alike` that were resolved or retracted meanwhile stay as they are. Raises `InvalidRequest` for more than
-    `MOST_TOLD` submitters to tell, and as `triage.act`.
+    Of the thread `shows`, a rerun, the new answer goes with the reply, to the submitter of the report only: it answers
+    what that person asked. Those of `alike` that were resolved or retracted meanwhile stay as they are. Raises
+    `InvalidRequest` for more than `MOST_TOLD` submitters to tell, and as `triage.act`.
     """
     require_admin(actor)
     keys = [key for each in alike if (key := ids.key_of(each, ids.FEEDBACK))]
@@ -53,6 +60,10 @@ def fix(
                 raise InvalidRequest.of("fixed_reply", reason)
             for other in told:
                 _apply(actor, other, verb_named("reply"), reply, action)
+        if shows:
+            reply = _with_answer(reply, proofs.fork_of(actor, report, shows))
+        if reply is not None:
+            steps = ((verb_named("reply"), reply), *steps)
         return triage.act(actor, feedback_id, *steps, seen=seen, seen_texts=seen_texts or {}, action=action)
 
 
@@ -67,6 +78,14 @@ def _untold(report: UserFeedback) -> list[UserFeedback]:
 
 def _copies(report: UserFeedback) -> QuerySet[UserFeedback]:
     return UserFeedback.objects.filter(triage__duplicate_of=report.pk).exclude(_ANSWERED)
+
+
+def _with_answer(reply: ReplyIn | None, fork: Thread) -> ReplyIn:
+    """A reply that ends with the answer of a fork, cut to the length that a reply may have."""
+    said = expecting.answer_of(fork, fork.forked_from_message_sequence_num or 0).words
+    words = [*([reply.public_reply or ""] if reply else []), "The same question is now answered so:"]
+    begun = "\n\n".join([*words, ""])
+    return ReplyIn(public_reply=begun + Truncator(said).chars(max(1, NOTES_LENGTH - len(begun))))
 
 
 def _apply(actor: Actor, report: UserFeedback, verb: Verb, body: BaseModel, action: str) -> None:

@@ -221,7 +221,7 @@ def test_resolving_as_fixed_tells_everybody_who_said_the_same_and_is_undone_at_o
     fork = another(client, mended)
     page = beside(client, mended, fork)
     assert said(page) == "Another answer"
-    label = page.id("fixed").one("label").words
+    label = page.id("fixed").all("label")[0].words
     assert label.startswith("Reply to Alice and to the submitters of 2 duplicates")
     ticked = [family[name].feedback_id for name in ("alike", "resolved")]
     page = fixed(client, mended, fork, fixed_reply="It counts right now.", fixed_alike=ticked)
@@ -259,6 +259,23 @@ def test_the_rerun_stays_with_the_report_as_its_proof(browser_of: Browser, who: 
     do(who.admin, mended, "outcome", outcome="fixed", proof=fork.thread_id)
     do(who.admin, mended, "reopen")
     assert stored(mended).triage.proof is None
+
+
+def test_the_new_answer_goes_with_the_reply_to_whoever_asked_and_to_nobody_else(
+    browser_of: Browser, who: People, mended: UserFeedback, family: dict[str, UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    fixed(client, mended, another(client, mended), fixed_reply="It counts right now.", fixed_shows="1")
+    told_to_alice = reply_of(mended) or ""
+    assert told_to_alice.startswith("It counts right now.\n\nThe same question is now answered so:\n\nHere is what")
+    assert reply_of(family["copy"]) == "It counts right now.", "that person asked something else"
+    assert "answered so" in get(browser_of("alice"), f"/threads/{mended.thread.thread_id}/").words
+
+
+def test_the_new_answer_alone_is_a_reply(browser_of: Browser, who: People, mended: UserFeedback) -> None:
+    client = browser_of("admin")
+    fixed(client, mended, another(client, mended), fixed_shows="1")
+    assert (reply_of(mended) or "").startswith("The same question is now answered so:")
 
 
 def test_without_words_nobody_is_told(
