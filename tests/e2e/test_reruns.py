@@ -12,14 +12,19 @@ pytestmark = [pytest.mark.browser, pytest.mark.live]
 ASKED = 'How many is it? [[call calculate {"expression": "6 * 7"}]]'
 
 
+def rated(heddle: Heddle, thread_id: str, index: int, name: str = "alice", **said: Any) -> str:
+    """The report on an answer that somebody has just rated."""
+    heddle.rate(name, thread_id, index, **said)
+    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    return str(report["feedback_id"])
+
+
 @pytest.fixture
 def complaint(heddle: Heddle) -> tuple[str, str]:
     """A rated answer that a tool had a part in: its thread, and its report."""
     thread_id = heddle.start("alice", ASKED, visibility="org")
     last = len(heddle.settled("alice", thread_id)["messages"]) - 1
-    heddle.rate("alice", thread_id, last, notes="It is not that many.", categories=["incorrect"])
-    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
-    return thread_id, report["feedback_id"]
+    return thread_id, rated(heddle, thread_id, last, notes="It is not that many.", categories=["incorrect"])
 
 
 def rerun_beside(page: Page, press: Callable[[], Any], *, by_keys: bool = False) -> None:
@@ -105,10 +110,9 @@ def test_on_a_phone(visit: Callable[..., Visit], complaint: tuple[str, str]) -> 
 def test_an_answer_is_seen_as_it_is_written_and_stopped(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     """Both beside each other from the first word on; the desk goes on meanwhile."""
     thread_id = heddle.start("alice", "Slowly. [[pace 0.4]] [[words 40]]", visibility="org")
-    heddle.rate("alice", thread_id, 1, notes="Too slow.")
-    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    report = rated(heddle, thread_id, 1, notes="Too slow.")
     page = visit("admin").page
-    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+    page.goto(f"/feedback/?q=&item={report}")
     page.keyboard.press("Shift+F")
     expect(page.locator("#verdict")).to_have_text("Answering")
     new = page.locator("#new-answer .prose")
@@ -131,10 +135,9 @@ def test_an_answer_is_seen_as_it_is_written_and_stopped(heddle: Heddle, visit: C
 def test_a_rerun_is_closed_while_it_is_written(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     """With the desk as it is: nothing is loaded anew, and no event brings it back."""
     thread_id = heddle.start("alice", "Slowly, slowly. [[pace 0.4]] [[words 40]]", visibility="org")
-    heddle.rate("alice", thread_id, 1, notes="Too slow, too.")
-    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    report = rated(heddle, thread_id, 1, notes="Too slow, too.")
     page = visit("admin").page
-    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+    page.goto(f"/feedback/?q=&item={report}")
     page.keyboard.press("Shift+F")
     expect(page.locator("#new-answer .prose")).to_contain_text("warp")
     page.evaluate("() => { document.body.dataset.same = '' }")
@@ -150,10 +153,9 @@ def test_enter_in_the_label_field_labels_beside_a_rerun(heddle: Heddle, visit: C
     """And sends nothing to anybody, whatever is typed beside the rerun."""
     said = [{"role": "user", "content": "When does the tunnel open?"}, {"role": "assistant", "content": "At ten."}]
     thread_id = heddle.imported("alice", "tunnel", said)
-    heddle.rate("alice", thread_id, 1, notes="The tunnel is closed.")
-    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    report = rated(heddle, thread_id, 1, notes="The tunnel is closed.")
     page = visit("admin").page
-    page.goto(f"/feedback/?q=&item={report['feedback_id']}")
+    page.goto(f"/feedback/?q=&item={report}")
     page.keyboard.press("Shift+F")
     expect(page.locator("#verdict")).to_have_text("Another answer")
     page.keyboard.press("y")
@@ -163,7 +165,7 @@ def test_enter_in_the_label_field_labels_beside_a_rerun(heddle: Heddle, visit: C
     page.keyboard.type("tunnels")
     page.keyboard.press("Enter")
     expect(page.locator("#report .tag")).to_contain_text("tunnels")
-    now = heddle.call("admin", "GET", f"admin/feedback/{report['feedback_id']}/triage")
+    now = heddle.call("admin", "GET", f"admin/feedback/{report}/triage")
     assert not now["resolved"] and now["public_reply"] is None
     expect(page.locator("#fixed-reply")).to_have_value("Half written")
 
@@ -176,8 +178,7 @@ def test_a_complaint_is_proved_fixed_with_three_keys_and_a_sentence(
     for name, notes in (("alice", "The ferry does not go at nine."), ("bob", "No ferry at nine.")):
         said = [{"role": "user", "content": "When does the ferry go?"}, {"role": "assistant", "content": "At nine."}]
         thread_id = heddle.imported(name, f"ferry-{name}", said)
-        heddle.rate(name, thread_id, 1, notes=notes)
-        ids.append(heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"][0]["feedback_id"])
+        ids.append(rated(heddle, thread_id, 1, name, notes=notes))
     mark = {"verb": "duplicate", "arguments": {"duplicate_of": ids[0]}}
     heddle.call("admin", "POST", f"admin/feedback/{ids[1]}/actions", mark)
     page = visit("admin").page
@@ -208,10 +209,9 @@ def test_what_is_told_of_a_fork_covers_nothing_that_is_read(
 ) -> None:
     """It stands in the app bar, and is gone when the answer that it announces is there."""
     thread_id = heddle.start("alice", "Rerun. [[sleep 2]]", visibility="org")
-    heddle.rate("alice", thread_id, 1, notes="Again, please.")
-    [report] = heddle.call("admin", "GET", f"admin/feedback?thread_id={thread_id}")["items"]
+    rated(heddle, thread_id, 1, notes="Again, please.")
     page = visit("admin", viewport={"width": width, "height": height}).page
-    page.goto(f"/threads/{thread_id}/rerun/?message_sequence_num={report['message_sequence_num']}")
+    page.goto(f"/threads/{thread_id}/rerun/?message_sequence_num=1")
     page.locator("main .btn", has_text="Rerun").click()
     page.wait_for_url("**/threads/ags_*/#m0")
     note = page.locator("#notes .fault")
