@@ -308,7 +308,7 @@ def test_what_changed_meanwhile_is_shown_and_nothing_of_it_is_stored(
     answer = press(client, page, "resolve fixed", fixed_reply="It counts right now.")
     assert answer.status_code == 412
     again = dom(answer, 412)
-    assert again.id("fixed-reply").words == "It counts right now."
+    assert again.id("fixed-reply").words == "It counts right now." and again.id("fixed-reply").has("data-focus")
     assert not stored(mended).resolved and reply_of(family["copy"]) is None
     assert press(client, again, "resolve fixed", fixed_reply="It counts right now.").status_code == 302
     assert stored(mended).resolved and reply_of(family["copy"]) == reply_of(mended) == "It counts right now."
@@ -324,7 +324,7 @@ def test_a_second_admin_who_was_too_late_sees_what_was_decided_before_anybody_is
     answer = press(client, page, "resolve fixed", fixed_reply="It counts right now.")
     again = dom(answer, 409)
     assert "Bea already resolved" in again.id("report").words
-    assert again.id("fixed-reply").words == "It counts right now."
+    assert again.id("fixed-reply").words == "It counts right now." and again.id("fixed-reply").has("data-focus")
     assert stored(mended).triage.outcome == "as_intended" and reply_of(mended) is reply_of(family["copy"]) is None
     assert press(client, again, "outcome fixed", fixed_reply="It counts right now.").status_code == 302
     assert stored(mended).triage.outcome == "fixed"
