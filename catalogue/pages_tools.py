@@ -53,7 +53,7 @@ def tool_list(request: HttpRequest) -> HttpResponse:
         bodies.check_storable({"q": line})
         filters = browsing.filters_of(line[: browsing.MAX_LINE])
         shelves, next_token = browsing.shelves(org.pk, filters, limit=PAGE, page_token=after or None)
-        servers = _sieve(line[:500], filters.server, browsing.server_lines(org.pk))
+        servers = _sieve(line[: browsing.MAX_LINE], filters.server, browsing.server_lines(org.pk))
     context = {
         "shelves": shelves,
         "shown": sum(len(shelf.tools) for shelf in shelves),

@@ -51,8 +51,8 @@ class Bytewise(Func):
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Cursors of one list: positions by sort key. The token of another list, or of the same list with other filters,
-    is an invalid request.
+    """Cursors of one list: positions by sort key. The token of another list is an invalid request, and so is one of the
+    same list with other filters where those are given (`of_query`).
     """
 
     of: str
@@ -62,7 +62,7 @@ class Places:
 
     def of_query(self, *filters: object) -> Self:
         """The cursors of the list with these filters: JSON values, of which None and what is empty is no filter."""
-        given = [None if each in ("", (), {}) else each for each in filters]
+        given = [None if each in ("", (), [], {}) else each for each in filters]
         if all(each is None for each in given):
             return self
         written = json.dumps(given, separators=(",", ":"))

@@ -134,8 +134,8 @@ class _Desk:
             self._bulks = far
             context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
             events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, self._request)))
-        if rerun := self._compared_anew():
-            events.append(rerun)
+        with suppress(DomainError, Thread.DoesNotExist):  # the report was retracted, or the fork is gone
+            events += filter(None, [self._compared_anew()])
         if own := _own(self._actor, done, said, bulks):
             events.append(sse.Event("own", str(int(max(own).timestamp() * 1_000))))
         return events

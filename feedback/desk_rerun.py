@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 
+from accounts.rights import Right
 from core.actor import Actor
 from core.errors import DomainError
 from feedback import fixing, proofs
@@ -14,13 +15,15 @@ from feedback.checks import expecting
 from feedback.models import Check, UserFeedback
 from feedback.presenting import href
 from threads import comparing
+from threads.access import may
 from threads.comparing import Comparison
 from threads.models import Thread, Turn
 from threads.presenting.words import Word, thread_word
-from threads.status import ThreadStatus
+from threads.status import RUNNING, ThreadStatus
 
 _ALIKE = Word("alike", "Same answer", "warn", "rest")
 _OTHER = Word("other", "Another answer", "", "note")
+_NONE = Word("none", "No answer", "", "rest")
 _PASSES = Word("passes", "Passes the check", "pos", "check")
 _FAILS = Word("fails", "Fails the check", "neg", "fault")
 
@@ -44,6 +47,7 @@ class Rerun:
     state: Word
     """Its status while it runs and if it ended badly, else what its check says of it, else whether it differs."""
     is_running: bool
+    may_stop: bool
     compared: Comparison
     token: tuple[int, str]
     missed: tuple[Missed, ...] = ()
@@ -76,7 +80,7 @@ def beside(actor: Actor, report: UserFeedback, query: Mapping[str, str], *, tz: 
     if named := query.get("compare"):
         try:
             rerun = rerun_of(actor, report, proofs.fork_of(actor, report, named), tz=tz)
-            return context | {"rerun": rerun, "untold": fixing.untold(report)}
+            return context | {"rerun": rerun, "untold": fixing.untold_count(report)}
         except DomainError:
             return context | {"lost": "The thread to compare with is not there any more."}
     return context
@@ -90,12 +94,14 @@ def ways(query: Mapping[str, str]) -> dict[str, str]:
 
 def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) -> Rerun:
     """A fork with what differs from the rated answer, and what the report's check says of it."""
-    compared = comparing.with_source(actor, fork, tz=tz)
+    compared = comparing.with_source(actor, fork, tz=tz, is_of_answers=True)
     replays = Turn.objects.filter(thread=fork).order_by("pk").values_list("replays_calls", flat=True).first()
     is_running = fork.status == ThreadStatus.ROBOTO_TURN
     word = thread_word(fork.status, fork.last_outcome)
     missed = None if is_running or not word.idle else _missed(report, fork)
-    if word.idle:
+    if word.idle and not compared.is_alike and not any(right for _, right in compared.pairs):
+        word = _NONE
+    elif word.idle:
         word = _of_check(missed) or (_ALIKE if compared.is_alike else _OTHER)
     return Rerun(
         thread_id=fork.thread_id,
@@ -103,6 +109,7 @@ def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) 
         calls="" if replays is None else "recorded calls" if replays else "live calls",
         state=word,
         is_running=is_running,
+        may_stop=fork.status in RUNNING and may(actor, fork, Right.CANCEL),
         compared=compared,
         token=token_of(fork),
         missed=missed or (),

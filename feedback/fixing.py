@@ -8,7 +8,7 @@ from django.utils.text import Truncator
 from pydantic import BaseModel
 
 from accounts.rights import require_admin
-from core import ids
+from core import ids, notices
 from core.actor import Actor
 from core.db import anew
 from core.errors import InvalidRequest
@@ -45,38 +45,40 @@ def fix(
     `InvalidRequest` for more than `MOST_TOLD` submitters to tell, and as `triage.act`.
     """
     require_admin(actor)
+    if len(alike) > MOST_TOLD:
+        raise InvalidRequest.of("fixed_alike", f"must be at most {MOST_TOLD}")
     keys = [key for each in alike if (key := ids.key_of(each, ids.FEEDBACK))]
-    action = ids.new_key()
+    action, changed = ids.new_key(), False
     with triage.named_reports_stay(), transaction.atomic():
         report = triage.report_for(actor, feedback_id)
         subjects = list(UserFeedback.objects.filter(key__in=keys, org=report.org_id).values_list("pk", flat=True))
         following.hold([report.pk, *subjects], named=[report.pk])  # all at once, in the order of all who lock several
+        report = triage.report_for(actor, feedback_id)
         for other in UserFeedback.objects.filter(pk__in=subjects, resolved=False).exclude(pk=report.pk).order_by("pk"):
-            _apply(actor, other, verb_named("duplicate"), DuplicateIn(duplicate_of=feedback_id), action)
+            changed |= _apply(actor, other, verb_named("duplicate"), DuplicateIn(duplicate_of=feedback_id), action)
         if reply is not None:
-            told = _untold(report)
+            told = list(_untold(report).order_by("pk")[: MOST_TOLD + 1])
             if len(told) > MOST_TOLD:
                 reason = f"more than {MOST_TOLD} submitters of duplicates are told by a bulk; send it from their list"
                 raise InvalidRequest.of("fixed_reply", reason)
             for other in told:
-                _apply(actor, other, verb_named("reply"), reply, action)
+                changed |= _apply(actor, other, verb_named("reply"), reply, action)
         if shows:
             reply = _with_answer(reply, proofs.fork_of(actor, report, shows))
         if reply is not None:
             steps = ((verb_named("reply"), reply), *steps)
-        return triage.act(actor, feedback_id, *steps, seen=seen, seen_texts=seen_texts or {}, action=action)
+        report, done = triage.act(actor, feedback_id, *steps, seen=seen, seen_texts=seen_texts or {}, action=action)
+        if changed:
+            transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+        return report, action if changed else done
 
 
-def untold(report: UserFeedback) -> int:
+def untold_count(report: UserFeedback) -> int:
     """How many duplicates of a report have no answer yet. One query."""
-    return _copies(report).count()
+    return _untold(report).count()
 
 
-def _untold(report: UserFeedback) -> list[UserFeedback]:
-    return list(_copies(report).order_by("pk")[: MOST_TOLD + 1])
-
-
-def _copies(report: UserFeedback) -> QuerySet[UserFeedback]:
+def _untold(report: UserFeedback) -> QuerySet[UserFeedback]:
     return UserFeedback.objects.filter(triage__duplicate_of=report.pk).exclude(_ANSWERED)
 
 
@@ -88,6 +90,6 @@ def _with_answer(reply: ReplyIn | None, fork: Thread) -> ReplyIn:
     return ReplyIn(public_reply=begun + Truncator(said).chars(max(1, NOTES_LENGTH - len(begun))))
 
 
-def _apply(actor: Actor, report: UserFeedback, verb: Verb, body: BaseModel, action: str) -> None:
+def _apply(actor: Actor, report: UserFeedback, verb: Verb, body: BaseModel, action: str) -> bool:
     subject = triage.subject_of(report)
-    triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=action)
+    return triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=action)

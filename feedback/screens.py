@@ -17,7 +17,7 @@ from core import bodies, ids
 from core.actor import Actor
 from core.markdown import opening
 from core.prepared import Prepared, PreparedCount
-from feedback import commenting, desk_records, historytelling, leasing, quoting, triaged, undoing, versions
+from feedback import commenting, desk_records, historytelling, leasing, proofs, quoting, triaged, undoing, versions
 from feedback.checks import records
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
@@ -302,8 +302,10 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
         lines += historytelling.lines_of(change, people, reports, tz=tz)
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
-    for fork in _forks_since(actor, report) if has_forks(report.thread_id) else ():
-        lines.append(_fork_line(report, fork))
+    forks = list(_forks_since(actor, report)) if has_forks(report.thread_id) else []
+    answer = proofs.answer_of(report) if forks else range(0)
+    for fork in forks:
+        lines.append(_fork_line(report, fork, answer))
     lines += _proofs(report)
     return sorted(lines, key=lambda line: line.at, reverse=True)
 
@@ -326,7 +328,7 @@ def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
         yield HistoryLine(batch.created_by.display_name, said, batch.created, href=href, link="batch")
 
 
-def _fork_line(report: UserFeedback, fork: Thread) -> HistoryLine:
+def _fork_line(report: UserFeedback, fork: Thread, answer: range) -> HistoryLine:
     """Describes a fork, or a rerun with its options."""
     who, at, place = fork.created_by.display_name, fork.created, fork.forked_from_message_sequence_num
     if not getattr(fork, "has_turn", False) or getattr(fork, "has_other_request", True):
@@ -336,7 +338,9 @@ def _fork_line(report: UserFeedback, fork: Thread) -> HistoryLine:
     other_model = fork.model_profile != report.thread.model_profile
     prompt = " and another prompt" if getattr(fork, "has_other_prompt", False) else ""
     said = f"reran it with {calls}{prompt}{f' on {fork.model_profile}' if other_model else ''}"
-    return HistoryLine(who, said, at, rerun=fork.thread_id)
+    if place in answer:
+        return HistoryLine(who, said, at, rerun=fork.thread_id)
+    return HistoryLine(who, f"{said}, at message {place}", at, href=reverse("threads:compare", args=[fork.thread_id]))
 
 
 _NO = Value("", TextField())

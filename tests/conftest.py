@@ -39,8 +39,10 @@ if connection.vendor == "postgresql":
 # line traced: with a database that takes an hour.
 settings.register_profile("tests", deadline=None, phases=[phase for phase in Phase if phase is not Phase.explain])
 settings.load_profile("tests")
-# Nearly everything that is made while tests are collected stays: pytest_collection_finish goes through it once.
-gc.disable()
+# Nearly everything that is made while tests are collected stays: pytest_collection_finish goes through it once. What
+# hands out the tests collects none, and would never have it on again.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    gc.disable()
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -79,12 +79,12 @@ class Comparison:
     """The later messages of the source, to which a fork that only answers again has no counterpart."""
 
 
-def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
+def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo, is_of_answers: bool = False) -> Comparison:
     """Compare a fork, which the actor may read, with its source; times are in `tz`.
 
     Reads the messages from the request on that was forked; of a source whose request was only answered again, up to its
-    next request. Raises `NotFound` for a thread that is not a fork, `Unauthorized` if the actor may not read its
-    source.
+    next request, and of both only that far for a comparison `is_of_answers`. Raises `NotFound` for a thread that is not
+    a fork, `Unauthorized` if the actor may not read its source.
     """
     key = Thread.objects.filter(forks=fork.pk).values_list("key", flat=True).first()
     if key is None:
@@ -92,16 +92,19 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
     source = thread_for(actor, ids.THREAD + key)
     place = fork.forked_from_message_sequence_num or 0
     begin = pending.last_request(source.pk, place) or 0  # both have the same messages up to `place`
-    made = screens.screen(actor, fork, tz=tz, between=(begin, LAST))
-    following = pending.next_request(source.pk, place) if _only_answers(made, place + 1 - begin) else None
-    had = screens.screen(actor, source, tz=tz, between=(begin, LAST if following is None else following - 1))
+    made = screens.screen(actor, fork, tz=tz, between=(begin, _end(fork, place) if is_of_answers else LAST))
+    ends = is_of_answers or _only_answers(made, place + 1 - begin)
+    until = _end(source, place) if ends else LAST
+    had = screens.screen(actor, source, tz=tz, between=(begin, until))
     equal = _same(had.messages, made.messages)
     same = begin + equal
     is_alike = place + 1 < same == begin + len(made.messages) and _ends(had.messages, equal)
     left, right = (_from(shown.articles(), place + 1 if is_alike else same) for shown in (had, made))
     if is_alike:  # the fork has no counterpart for later messages of the source
         left = [article for article in left if article.covers[0] < same]
-    end = left[-1].covers[-1] + 1 if left else source.message_count
+    elif right and all(article.voice == "agent" for article in right):  # it only answered the same request again
+        left = list(takewhile(lambda article: article.voice == "agent", left)) or left
+    end = left[-1].covers[-1] + 1 if left else min(until + 1, source.message_count)
     return Comparison(
         source=_side(actor, had, same, left),
         fork=_side(actor, made, same, right),
@@ -114,6 +117,12 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo) -> Comparison:
         panel=hooks.feedback.run_panel(actor, fork),
         rest=range(end, source.message_count),
     )
+
+
+def _end(thread: Thread, place: int) -> int:
+    """The last message before the next request after `place`."""
+    following = pending.next_request(thread.pk, place)
+    return LAST if following is None else following - 1
 
 
 def _only_answers(made: screens.Screen, at: int) -> bool:
@@ -209,7 +218,7 @@ def _side(actor: Actor, shown: screens.Screen, same: int, articles: Sequence[Art
     goals = [goal for goal in shown.goals if goal.index >= same and (not covered or goal.index < covered.stop)]
     facts = [counted(len(covered), "message")]
     if may(actor, thread, Right.FIGURES):
-        facts += _used([each for each in figures.of_turns(thread.pk) if each.answer_idx in covered])
+        facts += _used(figures.of_turns(thread.pk, between=(covered.start, covered.stop - 1)))
     if goals:
         facts.append(f"{sum(goal.status == 'achieved' for goal in goals)} of {counted(len(goals), 'goal')} achieved")
     facts.append(counted(errors, "tool error"))

@@ -70,8 +70,8 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
         return made
 
     @property
-    def folder(self) -> Path | None:
-        """Where the database is on this machine; None if it is on a server."""
+    def folder(self) -> Path:
+        """Where the database is on this machine."""
         return Path(self.settings_dict["NAME"]).parent
 
     def is_usable(self) -> bool:

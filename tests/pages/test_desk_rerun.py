@@ -120,13 +120,17 @@ def test_a_rerun_is_stopped_at_the_desk(browser_of: Browser, report: UserFeedbac
     assert said(beside(client, report, fork)) == "Cancelled"
 
 
-@pytest.mark.parametrize("which", ["unknown", "of another thread", "behind the answer", "not a fork"])
+@pytest.mark.parametrize("which", ["unknown", "of another thread", "behind the answer", "of another answer", "no fork"])
 def test_what_is_no_fork_before_the_answer_is_said_to_be_gone(
     browser_of: Browser, who: People, report: UserFeedback, which: str
 ) -> None:
     """The report is shown without it: a colleague's link may be old."""
     thread = report.thread
-    at = {"behind the answer": report.message_sequence_num, "of another thread": 0}
+    if which == "of another answer":
+        thread = make.send(who.alice, thread, "And now? It says 42.")
+        made = make.rating(who.alice, thread, make.fresh(thread).message_count - 1)
+        report = UserFeedback.objects.get(key=made.feedback_id.removeprefix("fb_"))
+    at = {"behind the answer": report.message_sequence_num, "of another thread": 0, "of another answer": 0}
     if which == "of another thread":
         thread = make.thread(who.alice, "Other", visibility="org")
     named = "ags_" + "0" * 26 if which == "unknown" else thread.thread_id
@@ -152,6 +156,40 @@ def test_what_its_check_says_of_the_new_answer_is_shown(browser_of: Browser, who
     assert said(page) == "Fails the check"
     words = page.id("rerun-facts").words
     assert "calls refund" in words and "never says" not in words
+
+
+def test_a_fork_that_nobody_asked_anything_has_no_answer(
+    browser_of: Browser, who: People, report: UserFeedback
+) -> None:
+    made = forks.fork(who.admin.actor, report.thread, 0)
+    page = beside(browser_of("admin"), report, Thread.objects.by_public_id(made.thread_id).get())
+    assert said(page) == "No answer" and not page.all("section", id="fixed")
+
+
+def test_a_fork_that_went_on_is_compared_by_its_answer(browser_of: Browser, who: People, report: UserFeedback) -> None:
+    """What was said after that, in either, has no part in it."""
+    client = browser_of("admin")
+    fork = another(client, report)
+    make.send(who.admin, fork, "Further in the fork.")
+    make.send(who.alice, report.thread, "Further in the source.")
+    page = beside(client, report, fork)
+    assert said(page) == "Same answer" and "Further" not in page.id("rerun").words
+
+
+def test_what_comes_too_late_is_undone_as_what_it_did(
+    browser_of: Browser, who: People, mended: UserFeedback, family: dict[str, UserFeedback]
+) -> None:
+    """Only its duplicates are told of it then; that is an action like any other."""
+    client = browser_of("admin")
+    fork = another(client, mended)
+    do(who.admin, mended, "resolve", outcome="fixed", proof=fork.thread_id)
+    do(who.admin, mended, "reply", public_reply="It counts.")
+    answer = press(client, beside(client, mended, fork), "outcome fixed", fixed_reply="It counts.")
+    page = get(client, answer["Location"])
+    assert reply_of(family["copy"]) == "It counts."
+    assert page.id("undo").one("button", data_key="z")
+    submit(client, page.id("undo"))
+    assert reply_of(family["copy"]) is None and stored(mended).resolved
 
 
 def test_a_rerun_costs_as_many_queries_in_a_long_thread(
@@ -308,7 +346,7 @@ def test_what_changed_meanwhile_is_shown_and_nothing_of_it_is_stored(
     answer = press(client, page, "resolve fixed", fixed_reply="It counts right now.")
     assert answer.status_code == 412
     again = dom(answer, 412)
-    assert again.id("fixed-reply").words == "It counts right now." and again.id("fixed-reply").has("data-focus")
+    assert again.id("fixed-reply").words == "It counts right now." and again.id("fixed-reply").has("autofocus")
     assert not stored(mended).resolved and reply_of(family["copy"]) is None
     assert press(client, again, "resolve fixed", fixed_reply="It counts right now.").status_code == 302
     assert stored(mended).resolved and reply_of(family["copy"]) == reply_of(mended) == "It counts right now."
@@ -324,7 +362,7 @@ def test_a_second_admin_who_was_too_late_sees_what_was_decided_before_anybody_is
     answer = press(client, page, "resolve fixed", fixed_reply="It counts right now.")
     again = dom(answer, 409)
     assert "Bea already resolved" in again.id("report").words
-    assert again.id("fixed-reply").words == "It counts right now." and again.id("fixed-reply").has("data-focus")
+    assert again.id("fixed-reply").words == "It counts right now." and again.id("fixed-reply").has("autofocus")
     assert stored(mended).triage.outcome == "as_intended" and reply_of(mended) is reply_of(family["copy"]) is None
     assert press(client, again, "outcome fixed", fixed_reply="It counts right now.").status_code == 302
     assert stored(mended).triage.outcome == "fixed"
