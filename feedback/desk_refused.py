@@ -61,8 +61,10 @@ def refused(
 
 
 def _typed(form: QueryDict) -> QueryDict:
-    """What was typed. An empty reply was not: it would stand in the place of one that somebody has sent meanwhile."""
-    if form.get("public_reply", "").strip():
+    """What was typed. An empty reply beside another button was not: it would stand in the place of one that somebody
+    has sent meanwhile.
+    """
+    if form.get("public_reply", "").strip() or form.get("verb") == "reply answered":
         return form
     typed = form.copy()
     typed.pop("public_reply", None)
