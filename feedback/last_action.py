@@ -117,7 +117,8 @@ class LastAction:
     def noun(self) -> str:
         """The action as a noun: `resolution of “Called me Sophia”`."""
         said = f"{self.short} {_DEEDS[self.deed][1].format(it=self._it)}"
-        replies = f", and the replies to {_people(self.answered)}" if self.answered else ""
+        sent = "reply" if self.answered == 1 else "replies"
+        replies = f", and the {sent} to {_people(self.answered)}" if self.answered else ""
         return f"{said} and its note{replies}" if self.has_note else said + replies
 
     @property
