@@ -205,6 +205,7 @@ SCREENS = {
         "/feedback/checks/batches/{batch}/",
         "/feedback/checks/runs/{run}/",
         "/threads/{rerun}/compare/",
+        "/feedback/?q=&item={report}&pane=talk&compare={rerun}",
         "/feedback/?q=&item={report}&pane=report&check=1",
     ],
     None: ["/signin/", "/nowhere/"],
