@@ -150,7 +150,7 @@ class _Desk:
             self._rerun = desk_rerun.token_of(fork)  # the page shows its end, and told it
             return None
         rerun = desk_rerun.rerun_of(self._actor, report, fork, tz=self._tz)
-        self._rerun = rerun.token
+        self._rerun = desk_rerun.token_of(fork)  # as it was read anew for that
         context: dict[str, Any] = {"rerun": rerun, "of": report.feedback_id, **desk_rerun.ways(self._query)}
         if rerun.is_running:
             return sse.Event("list", render_to_string("feedback/_rerun_running.html", context, self._request))

@@ -29,16 +29,8 @@ _FAILS = Word("fails", "Fails the check", "neg", "fault")
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
-    """What the report's check expects and the new answer does not do, in words, and what was found instead."""
-
-    expected: str
-    found: str
-
-
-@dataclass(frozen=True, slots=True)
 class Rerun:
-    """A fork that answers the rated request again, or goes on from there; `token` changes with whatever it shows."""
+    """A fork that answers the rated request again, or goes on from there."""
 
     thread_id: str
     by: str
@@ -49,9 +41,8 @@ class Rerun:
     is_running: bool
     may_stop: bool
     compared: Comparison
-    token: tuple[int, str]
-    missed: tuple[Missed, ...] = ()
-    """What the check of the report expects and a whole answer does not do."""
+    misses: tuple[tuple[str, str], ...] = ()
+    """What the check of the report expects and a whole answer does not do, in words, and what was found instead."""
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -98,11 +89,11 @@ def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) 
     replays = Turn.objects.filter(thread=fork).order_by("pk").values_list("replays_calls", flat=True).first()
     is_running = fork.status == ThreadStatus.ROBOTO_TURN
     word = thread_word(fork.status, fork.last_outcome)
-    missed = None if is_running or not word.idle else _missed(report, fork)
+    misses = None if is_running or not word.idle else _misses(report, fork)
     if word.idle and not compared.is_alike and not any(right for _, right in compared.pairs):
         word = _NONE
     elif word.idle:
-        word = _of_check(missed) or (_ALIKE if compared.is_alike else _OTHER)
+        word = _of_check(misses) or (_ALIKE if compared.is_alike else _OTHER)
     return Rerun(
         thread_id=fork.thread_id,
         by="you" if fork.created_by_id == actor.user_id else fork.created_by.display_name,
@@ -111,8 +102,7 @@ def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) 
         is_running=is_running,
         may_stop=fork.status in RUNNING and may(actor, fork, Right.CANCEL),
         compared=compared,
-        token=token_of(fork),
-        missed=missed or (),
+        misses=misses or (),
     )
 
 
@@ -121,13 +111,13 @@ def token_of(fork: Thread) -> tuple[int, str]:
     return fork.revision, fork.status
 
 
-def _of_check(missed: tuple[Missed, ...] | None) -> Word | None:
-    if missed is None:
+def _of_check(misses: tuple[tuple[str, str], ...] | None) -> Word | None:
+    if misses is None:
         return None
-    return _FAILS if missed else _PASSES
+    return _FAILS if misses else _PASSES
 
 
-def _missed(report: UserFeedback, fork: Thread) -> tuple[Missed, ...] | None:
+def _misses(report: UserFeedback, fork: Thread) -> tuple[tuple[str, str], ...] | None:
     """The expectations of a report's check that the answer of a fork does not meet; None without expectations, and for
     an answer that is not whole.
     """
@@ -136,4 +126,4 @@ def _missed(report: UserFeedback, fork: Thread) -> tuple[Missed, ...] | None:
     if not wanted or answer is None or not answer.is_whole:
         return None
     found = zip(wanted, expecting.findings(wanted, answer), strict=True)
-    return tuple(Missed(expecting.spelled(each), one.found) for each, one in found if not one.holds)
+    return tuple((expecting.spelled(each), one.found) for each, one in found if not one.holds)

@@ -11,14 +11,13 @@ from core import bodies
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound, Unauthorized
 from feedback import proofs, triage
+from feedback.checks import running
 from feedback.models import UserFeedback
 from feedback.pages_desk import desk_at, hold_undo, onward, posted, refused, state_of
 from threads import reruns, turns
 from threads.access import require, thread_for
 from threads.status import ThreadStatus
 from threads.wire import RerunIn
-
-_CHOSEN = ("skills", "tools", "model_profile")
 
 
 @signed_in
@@ -31,7 +30,7 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         report = triage.report_for(actor, feedback_id)
         _require_ended(actor, report, state_of(request).get("compare"))
         source = thread_for(actor, report.thread.thread_id, Right.FORK)
-        asked: dict[str, object] = {name: form[name] for name in _CHOSEN if form.get(name)}
+        asked: dict[str, object] = {name: form[name] for name in running.CHOICES if form.get(name)}
         asked["message_sequence_num"] = report.message_sequence_num
         made = reruns.rerun(actor, source, bodies.parse(RerunIn, asked))
     except DomainError as problem:

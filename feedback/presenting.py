@@ -200,21 +200,17 @@ class Alike:
     @property
     def open_together(self) -> int:
         """Number of open reports that "resolve together" resolves: this one and those that are alike."""
-        return (not self.resolved) + len(self._open_alike)
+        return (not self.resolved) + len(self.near_together)
 
     @property
     def duplicates_together(self) -> int:
         """Number of open reports that are alike and could all become duplicates of this one; 0 if one could not."""
-        alike = self._open_alike
+        alike = self.near_together
         return len(alike) if all(near.is_of_org for near in alike) else 0
 
     @property
     def near_together(self) -> list[Near]:
-        """Those."""
-        return self._open_alike
-
-    @property
-    def _open_alike(self) -> list[Near]:
+        """The open reports that are alike."""
         return [near for near in self.near if near.is_alike and not near.resolved]
 
 

@@ -86,11 +86,8 @@ def call_tool(
         bodies.check_storable(said.model_dump(by_alias=True, exclude_unset=True))  # as JSON, NaN would be null
         result, losses = result_dialects.read("mcp", said.model_dump(by_alias=True, mode="json", exclude_unset=True))
     except InvalidRequest as problem:
-        message, details = (
-            f"The server's response is not a result: {problem.message}",
-            {"reason": "not_a_result", "retryable": False},
-        )
-        return results.fail("EXECUTION_ERROR", message[:2000], details)
+        message = f"The server's response is not a result: {problem.message}"[:2000]
+        return results.fail("EXECUTION_ERROR", message, {"reason": "not_a_result", "retryable": False})
     return result.noted(*(f"{loss.path}: {loss.detail}"[:300] for loss in losses[:20]))
 
 
