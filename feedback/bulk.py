@@ -28,6 +28,7 @@ from core.prepared import Prepared, PreparedRow
 from core.wire import Exact
 from feedback import digesting, following, projecting, renaming, triage, undoing
 from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, require_possible, verb_named
+from feedback.fixing import FIX
 from feedback.models import Bulk, BulkFailure, Retraction, TriageChange, UserFeedback
 from feedback.querying import Query, matching, named, parse, understood
 from feedback.wire_desk import MOST_TICKED
@@ -38,6 +39,8 @@ CHUNK = 100
 TASK = "feedback.bulk"
 _NOT_OF_A_REPORT = (DomainError, OperationalError, InterfaceError)
 """Errors that end a whole chunk: its author lost the right, or the database is unavailable or busy."""
+_NOT_OF_THE_DESK = {verb.name: verb for verb in (RENAME, FIX)}
+"""Verbs of bulks that are no action of the desk."""
 logger = logging.getLogger("heddle.feedback")
 
 
@@ -370,7 +373,7 @@ def _advance_once(actor: Actor, bulk_pk: int, size: int) -> bool:
 
 
 def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
-    verb = RENAME if bulk.verb == RENAME.name else verb_named(bulk.verb)
+    verb = _NOT_OF_THE_DESK.get(bulk.verb) or verb_named(bulk.verb)
     body = verb.takes.model_validate(bulk.arguments)
     # Chosen once: a report that comes to match while others are waited for is not locked with its duplicates.
     chosen = list(_rest(actor, bulk).order_by("pk").values_list("pk", flat=True)[:size])
@@ -380,7 +383,10 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
 
     def work(report: UserFeedback) -> None:
         subject = triage.subject_of(report)
-        triage.apply(actor, subject, verb.name, verb.decide(actor, subject, body), action=bulk.key)
+        steps = verb.steps_on(report, body)
+        decided = [(each.name, each.decide(actor, subject, given)) for each, given in steps]
+        for name, decision in decided:  # all are allowed
+            triage.apply(actor, subject, name, decision, action=bulk.key)
 
     # While it waited for their locks, others may have changed them, so that they no longer match.
     still = set(_rest(actor, bulk).filter(pk__in=[each.pk for each in found]).values_list("pk", flat=True))
@@ -421,7 +427,7 @@ def _is_as_wanted(bulk: Bulk, key: str, problem: DomainError) -> bool:
     if not isinstance(problem, ResolvedAlready):
         return False
     copies = UserFeedback.objects.filter(key=key, triage__duplicate_of__key__in=_originals(bulk))
-    return bulk.verb == "resolve" or copies.exists()
+    return bulk.verb in ("resolve", FIX.name) or copies.exists()
 
 
 def _left(bulk: Bulk, key: str, reason: str, *, is_as_wanted: bool = False) -> None:

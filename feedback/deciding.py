@@ -4,7 +4,7 @@ A decision is a mapping of columns to their new values. `feedback.triage` stores
 values before and after, so that `feedback.undoing` can undo every verb in the same way.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,6 +24,7 @@ from feedback.taxonomy import Outcome
 from feedback.wire import TriageIn
 from feedback.wire_verbs import (
     DuplicateIn,
+    FixIn,
     LabelIn,
     NoteIn,
     OutcomeIn,
@@ -241,6 +242,12 @@ def require_possible(actor: Actor, body: Exact) -> None:
             require_ahead(until)
         case DuplicateIn():
             _original(body)
+        case FixIn():
+            proofs.require_batch(body.batch_id)
+
+
+def _not_decided(actor: Actor, subject: Subject, body: Any) -> Decision:
+    raise InvalidRequest("verb: is an action on several reports")
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +256,15 @@ class Verb:
 
     name: str
     takes: type[Exact]
-    decide: Callable[[Actor, Subject, Any], Decision]
+    decide: Callable[[Actor, Subject, Any], Decision] = _not_decided
     merges: bool = False
     """What it writes is added to what others wrote meanwhile, so that no two of them conflict."""
+    steps: "Callable[[UserFeedback, Any], Sequence[tuple[Verb, Exact]]] | None" = None
+    """Of an action on many: the verbs that it applies to each report, which do not write the same columns."""
+
+    def steps_on(self, report: UserFeedback, body: Exact) -> "Sequence[tuple[Verb, Exact]]":
+        """What it does to a report: verbs with their arguments."""
+        return self.steps(report, body) if self.steps else [(self, body)]
 
 
 UPDATE = Verb("update", TriageIn, update)

@@ -17,6 +17,7 @@ from core.errors import InvalidRequest
 from core.wire import Exact
 from core.wording import isolated
 from feedback import labelling
+from feedback.checks.wire import RunIn
 from feedback.deciding import Verb, require_ahead, verb_named
 from feedback.label_text import plain
 from feedback.models import Reply, UserFeedback
@@ -30,6 +31,8 @@ _UNCHANGED = {"note": "note", "note_next": "note", "outcome": "outcome", "own": 
 """What a button has not changed if it did nothing."""
 _FIXED = (("resolve", "fixed"), ("outcome", "fixed"))
 """The buttons beside a rerun, which also do what was typed and ticked there."""
+_RERUNS: dict[str, dict[str, Any]] = {"": {}, "latest": {"skills": "latest"}, "live": {"tools": "live"}}
+"""What the buttons that rerun the ticked choose."""
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 
 
@@ -146,6 +149,19 @@ def step_for_all(form: QueryDict, tz: tzinfo) -> tuple[Verb, Exact]:
             raise InvalidRequest("label: type a label first")
         return _step("label", {"remove" if verb == "unlabel" else "add": names})
     return _step(verb, _arguments(verb, choice, form, tz))
+
+
+def reruns(form: QueryDict) -> bool:
+    """Whether the pressed button of the bulk form reruns the requests instead of changing the reports."""
+    return _pressed(form)[0] == "rerun"
+
+
+def rerun_of(form: QueryDict) -> RunIn:
+    """The options of that rerun."""
+    choice = _pressed(form)[1]
+    if choice not in _RERUNS:
+        raise InvalidRequest(f"verb: must rerun with {get_text_list([*filter(None, _RERUNS)], 'or')}, or with nothing")
+    return RunIn(**_RERUNS[choice])
 
 
 def require_one_meant(form: QueryDict) -> None:

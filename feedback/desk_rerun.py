@@ -121,7 +121,7 @@ def _misses(report: UserFeedback, fork: Thread) -> tuple[tuple[str, str], ...] |
     """The expectations of a report's check that the answer of a fork does not meet; None without expectations, and for
     an answer that is not whole.
     """
-    wanted = Check.objects.filter(feedback=report, dropped_at=None).values_list("expectations", flat=True).first()
+    wanted = Check.objects.filter(feedback=report, is_kept=True).values_list("expectations", flat=True).first()
     answer = expecting.answer_of(fork, fork.forked_from_message_sequence_num or 0) if wanted else None
     if not wanted or answer is None or not answer.is_whole:
         return None

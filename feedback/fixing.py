@@ -1,4 +1,6 @@
-"""Resolving a report as fixed together with what says the same, as one action that one undo takes back."""
+"""Resolving as fixed: a report together with what says the same, or each report that a batch of runs proves fixed, as
+one action that one undo takes back.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,12 +14,15 @@ from core import ids, notices
 from core.actor import Actor
 from core.db import anew
 from core.errors import InvalidRequest
+from core.visible import is_visible
+from core.wire import Exact
 from feedback import following, proofs, triage
 from feedback.checks import expecting
 from feedback.deciding import Verb, verb_named
 from feedback.models import Reply, UserFeedback
+from feedback.taxonomy import Outcome
 from feedback.wire import NOTES_LENGTH
-from feedback.wire_verbs import DuplicateIn, ReplyIn
+from feedback.wire_verbs import DuplicateIn, FixIn, ReplyIn, ResolveIn
 from threads.models import Thread
 
 MOST_TOLD = 200
@@ -71,6 +76,22 @@ def fix(
         if changed:
             transaction.on_commit(lambda: notices.publish(triage.NOTICE))
         return report, action if changed else done
+
+
+def _each(report: UserFeedback, body: FixIn) -> list[tuple[Verb, Exact]]:
+    """Reply, if anything is to be said, and resolve as fixed by its own run. Raises `InvalidRequest` for a report whose
+    runs in the batch did not all pass.
+    """
+    fork = proofs.passed_in(report, body.batch_id)
+    reply = ReplyIn(public_reply=body.public_reply) if is_visible(body.public_reply or "") else None
+    if body.shows_answer:
+        reply = _with_answer(reply, fork)
+    told: list[tuple[Verb, Exact]] = [(verb_named("reply"), reply)] if reply else []
+    return [*told, (verb_named("resolve"), ResolveIn(outcome=Outcome.FIXED.value, proof=fork.thread_id))]
+
+
+FIX = Verb("fix", FixIn, steps=_each)
+"""Resolves the reports that a batch of runs proves fixed."""
 
 
 def untold_count(report: UserFeedback) -> int:

@@ -276,7 +276,7 @@ def _failing(change: TriageChange) -> int:
     if change.after.get("outcome") != Outcome.FIXED:
         return 0
     resolved = TriageChange.objects.filter(action=change.action, verb__in=("resolve", "outcome")).values("feedback")
-    return Check.objects.filter(state=Check.State.FAILING, dropped_at=None, feedback__in=resolved).count()
+    return Check.objects.filter(state=Check.State.FAILING, is_kept=True, feedback__in=resolved).count()
 
 
 def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:

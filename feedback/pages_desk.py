@@ -18,7 +18,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.encoding import iri_to_uri
 from django.utils.html import format_html_join
 from django.views.decorators.http import require_GET, require_POST
-from django_htmx.http import push_url, replace_url
+from django_htmx.http import HttpResponseClientRedirect, push_url, replace_url
 from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import admin_actor
@@ -46,6 +46,7 @@ from feedback import (
     triage,
     undoing,
 )
+from feedback.checks import rerunning
 from feedback.deciding import ResolvedAlready
 from feedback.models import Bulk
 from feedback.presenting import href, panes
@@ -105,8 +106,7 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     actor = admin_actor(request)
     if left := request.GET.get("back"):
         beside = {"compare": request.GET["compare"], "pane": "talk"} if "compare" in request.GET else {}
-        last = _state_in(request, request.COOKIES.get(_LEFT, _EVERYTHING))
-        return redirect(desk_at({**last, "item": left, **beside}))
+        return redirect(desk_at({**_last_state(request), "item": left, **beside}))
     query = desk_screen.state_of(request.GET.items(), zones.of(request))
     if added := request.GET.get("add", "").strip():
         place = bodies.number(request.GET.get("at", ""))
@@ -241,6 +241,8 @@ def act_on_all(request: HttpRequest) -> HttpResponseBase:
     try:
         bodies.check_storable(dict(request.POST.lists()))
         _require_meant(request)
+        if desk_forms.reruns(request.POST):
+            return _rerun_all(request, actor)
         verb, body = desk_forms.step_for_all(request.POST, zones.of(request))
         if request.POST.get("all"):
             done = bulk.act_on_all(actor, verb, body, query=_asked(request))
@@ -257,6 +259,18 @@ def act_on_all(request: HttpRequest) -> HttpResponseBase:
         item = desk_screen.below(actor, state)
         return onward(request, desk_at(desk_screen.kept(state) | ({"item": item} if item else {})), push_url)
     return onward(request, _local(request, "here"), push_url)
+
+
+def _rerun_all(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """Rerun the requests of all ticked or all matching reports, and lead to the batch."""
+    form, options = request.POST, desk_forms.rerun_of(request.POST)
+    if form.get("all"):
+        batch = rerunning.rerun_all(actor, options, query=_asked(request))
+    else:
+        batch = rerunning.rerun_all(actor, options, feedback_ids=desk_forms.ticked(form))
+    hold_undo(request)
+    address = reverse("feedback:batch", args=[batch.batch_id])
+    return HttpResponseClientRedirect(address) if HtmxDetails(request) else redirect(address)
 
 
 def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
@@ -457,6 +471,15 @@ def state_of(request: HttpRequest) -> dict[str, str]:
 
 def _state_in(request: HttpRequest, query: str) -> dict[str, str]:
     return desk_screen.state_of(parse_qsl(query, keep_blank_values=True), zones.of(request))
+
+
+def _last_state(request: HttpRequest) -> dict[str, str]:
+    return _state_in(request, request.COOKIES.get(_LEFT, _EVERYTHING))
+
+
+def last_list(request: HttpRequest) -> str:
+    """The address of the last list of the desk."""
+    return desk_at(desk_screen.kept(_last_state(request)))
 
 
 def _as_shown(request: HttpRequest) -> str:

@@ -137,7 +137,7 @@ _ROW_COLUMNS = (
     "triage__snoozed_until",
     "triage__snoozed_until_again",
     "kept_check__state",
-    "kept_check__dropped_at",
+    "kept_check__is_kept",
 )
 
 
@@ -167,7 +167,7 @@ def _row(
     comments: Mapping[int, str],
 ) -> ReportRow:
     pk, key, sentiment, categories, notes, title, org, name, email, created, modified, resolved_at = values[:12]
-    outcome, label, owner_id, owner_name, owner_email, until, until_again, check, dropped_at, answer = values[12:22]
+    outcome, label, owner_id, owner_name, owner_email, until, until_again, check, is_kept, answer = values[12:22]
     resolved = resolved_at is not None
     found = place(words, notes, values[22] if words else None, comments.get(pk, ""))
     feedback_id = ids.FEEDBACK + key
@@ -193,7 +193,7 @@ def _row(
         is_due=not resolved and bool(until and until <= now),
         is_current=feedback_id == current,
         found="" if "notes" in found else found,
-        check=check if dropped_at is None and check in _MARKED else "",
+        check=check if is_kept and check in _MARKED else "",
     )
 
 
@@ -311,19 +311,22 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
 
 
 def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
-    """The check of a report, and what came of its latest batches. One query, and two more if there is a check."""
+    """The check of a report, and what came of its latest batches. One query, and two more if there is one, or if the
+    report was rerun together with others.
+    """
     if not records.has_check(report.pk):
         return
     check = Check.objects.filter(feedback=report.pk, dropped_at=None).select_related("created_by").first()
     if check is None:
         return
-    yield HistoryLine(check.created_by.display_name, "created its check", check.created)
+    if check.is_kept:
+        yield HistoryLine(check.created_by.display_name, "created its check", check.created)
     batches = CheckBatch.objects.filter(runs__of=check.pk, ended_at__isnull=False).select_related("created_by")
     counts = {name: Count("runs", filter=Q(runs__verdict=name)) for name in CheckRun.Verdict.values}
     counts["undecided"] = Count("runs", filter=Q(runs__verdict=None))
     for batch in batches.annotate(**counts).order_by("-pk")[:BATCHES]:
         found = [f"{getattr(batch, name)} {name}" for name in counts if getattr(batch, name)]
-        said = f"ran its check: {', '.join(found)}"
+        said = f"{'ran its check' if check.is_kept else 'reran it'}: {', '.join(found)}"
         href = reverse("feedback:batch", args=[batch.batch_id])
         yield HistoryLine(batch.created_by.display_name, said, batch.created, href=href, link="batch")
 

@@ -46,10 +46,12 @@ _BY_CONTENT = frozenset({"admin_label", "duplicate_of_id"})
 
 def report_of(action: str) -> str | None:
     """The id of the report that an action was about, which it changed last; None for a bulk of several."""
-    changes = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by("-id")
-    found = list(dict.fromkeys(changes.values_list("feedback__key", flat=True)[:2]))
-    is_of_one = len(found) == 1 or not Bulk.objects.filter(key=action).exists()
-    return ids.FEEDBACK + found[0] if found and is_of_one else None
+    changes = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW)
+    last = changes.order_by("-id").values_list("feedback__key", flat=True).first()
+    if last is None:
+        return None
+    is_of_many = Bulk.objects.filter(key=action).exists() and changes.exclude(feedback__key=last).exists()
+    return None if is_of_many else ids.FEEDBACK + last
 
 
 def require_undoable(actor: Actor, action: str) -> None:

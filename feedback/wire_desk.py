@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from core.wire import UNCHANGED, Page, Patch, Wire
+from feedback.checks.wire import RunIn
 from feedback.querying import parse
 from feedback.wire import NOTES_LENGTH, TriagedOut
 
@@ -88,25 +89,25 @@ class ActedOut(Wire):
     report: DeskRecordOut
 
 
-class BulkIn(ActIn):
-    """One action for many reports: those named, or all that match a query."""
+class SeveralIn(Patch):
+    """Several reports: those named, or all that match a query."""
 
     feedback_ids: Annotated[list[str], Field(max_length=MOST_TICKED)] | None = None
     """Ids of the reports; give either these or `query`."""
     query: str | None = None
-    """A search query; the action applies to all reports that match it now."""
+    """A search query; it means all reports that match it now."""
     all: bool = False
     """Required as true if the query matches every report; alone, it stands for such a query."""
 
     @model_validator(mode="after")
-    def _of_some(self) -> "BulkIn":
+    def _of_some(self) -> "SeveralIn":
         """Refuse an empty list: it is more likely a mistake than intended."""
         if self.feedback_ids is not None and not self.feedback_ids:
             raise ValueError("feedback_ids: must name at least one report")
         return self
 
     @model_validator(mode="after")
-    def _all_on_purpose(self) -> "BulkIn":
+    def _all_on_purpose(self) -> "SeveralIn":
         """Refuse a query for everything without `all`: an empty variable in a client must not act on all reports."""
         if self.query is not None and not self.all and parse(self.query).is_everything:
             raise ValueError('query: matches every report. If you mean that, also send "all": true')
@@ -116,6 +117,14 @@ class BulkIn(ActIn):
     def asked(self) -> str | None:
         """The query; `all` alone stands for the one that matches every report."""
         return "" if self.all and self.feedback_ids is None and self.query is None else self.query
+
+
+class BulkIn(ActIn, SeveralIn):
+    """One action for several reports."""
+
+
+class RerunAllIn(RunIn, SeveralIn):
+    """Reports whose requests are answered again, and how."""
 
 
 class UndoIn(Patch):

@@ -81,6 +81,16 @@ class OutcomeIn(Patch):
     proof: Proof | None = None
 
 
+class FixIn(Patch):
+    """How reports end that a batch of runs proved fixed: each by its own run."""
+
+    batch_id: Annotated[str, StringConstraints(max_length=80)]
+    public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+    """A reply to each submitter."""
+    shows_answer: bool = False
+    """Whether each submitter gets the new answer to their request, after the reply if there is one."""
+
+
 class DuplicateIn(Patch):
     """The original of a duplicate."""
 

@@ -7,15 +7,16 @@ from core import paging
 from core.api import data, describe, record
 from core.errors import NotFound
 from core.wire import Nothing
-from feedback import triage
+from feedback import desk_records, triage
 from feedback.api_desk import DeskEndpoint
-from feedback.checks import batches, judging, keeping, records, running
+from feedback.checks import batches, judging, keeping, records, rerunning, running
 from feedback.checks.wire import (
     BatchOut,
     BatchPageOut,
     CheckIn,
     CheckPageOut,
     ComparisonOut,
+    FixBatchIn,
     KeptCheckOut,
     RunAllIn,
     RunIn,
@@ -23,6 +24,7 @@ from feedback.checks.wire import (
     VerdictIn,
 )
 from feedback.models import Check
+from feedback.wire_desk import BulkOut, RerunAllIn
 
 
 class CheckOfReport(DeskEndpoint):
@@ -87,6 +89,21 @@ class StopBatch(DeskEndpoint):
         running.batch_for(self.actor, batch_id)
         self.parse(Nothing)
         return record(batches.batch_record(self.actor, running.stop(self.actor, batch_id).batch_id))
+
+
+class FixBatch(DeskEndpoint):
+    @describe(takes=FixBatchIn, gives=BulkOut, summary="Resolve as fixed the reports that a batch proves fixed")
+    def post(self, request: Request, batch_id: str) -> HttpResponse:
+        running.batch_for(self.actor, batch_id)
+        return record(desk_records.bulk_record(batches.fix(self.actor, batch_id, self.parse(FixBatchIn))))
+
+
+class RerunReports(DeskEndpoint):
+    @describe(takes=RerunAllIn, gives=BatchOut, summary="Rerun the requests of several reports as a batch")
+    def post(self, request: Request) -> HttpResponse:
+        asked = self.parse(RerunAllIn)
+        batch = rerunning.rerun_all(self.actor, asked, feedback_ids=asked.feedback_ids, query=asked.asked)
+        return record(batches.batch_record(self.actor, batch.batch_id))
 
 
 class CompareBatches(DeskEndpoint):

@@ -8,12 +8,15 @@ from typing import Any, Literal, NamedTuple
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from accounts.rights import require_admin
-from core import paging
+from core import ids, paging
 from core.actor import Actor
+from core.errors import InvalidRequest
+from feedback import bulk, fixing, proofs
 from feedback.checks import judging, records
 from feedback.checks.running import batch_for
-from feedback.checks.wire import BatchHeadOut, BatchOut, ComparedCheckOut, ComparisonOut, TallyOut
-from feedback.models import Check, CheckBatch, CheckRun
+from feedback.checks.wire import BatchHeadOut, BatchOut, ComparedCheckOut, ComparisonOut, FixBatchIn, TallyOut
+from feedback.models import Bulk, Check, CheckBatch, CheckRun
+from feedback.wire_verbs import FixIn
 
 PREVIOUS = "previous"
 PLACES = paging.Places("batches")
@@ -117,6 +120,23 @@ def compared(batch: CheckBatch, other: CheckBatch | None) -> list[Compared]:
         before, before_in = earlier.get(check.pk, (None, None))
         found.append(Compared(check, now.get(check.pk, (None, None))[0], before, before_in))
     return sorted(found, key=_place) if batch.ended_at else found
+
+
+def fix(actor: Actor, batch_id: str, body: FixBatchIn) -> Bulk:
+    """Resolve as fixed the reports that a batch proves fixed (`proofs.fixed_by`), or those that are named, each by its
+    own run and with a reply if one is given, as one bulk that one undo takes back.
+
+    Raises `InvalidRequest` if there is none; a named report whose runs did not all pass is a failure of the bulk.
+    """
+    batch = batch_for(actor, batch_id)
+    named = body.feedback_ids
+    if named is None:
+        keys = proofs.fixed_by(batch).order_by("pk").values_list("key", flat=True)
+        named = [ids.FEEDBACK + key for key in keys]
+    if not named:
+        raise InvalidRequest("feedback_ids: this batch proves no open report fixed")
+    step = FixIn(batch_id=batch.batch_id, public_reply=body.public_reply, shows_answer=body.shows_answer)
+    return bulk.act_on_all(actor, fixing.FIX, step, feedback_ids=named)
 
 
 def _previous(batch: CheckBatch, checks: Iterable[int]) -> Tallies:

@@ -11,7 +11,7 @@ from django.utils.text import Truncator, get_text_list
 from catalogue import patterns
 from core.canonical import canonical_json
 from feedback.checks.wire import OF_WORDS
-from threads import goals, reading
+from threads import goals, pending, reading
 from threads.content import LOAD_SKILL, BlockDict
 from threads.models import Goal, Thread, Turn
 from threads.status import GoalStatus, TurnState
@@ -59,19 +59,18 @@ class Finding:
 
 
 def answer_of(thread: Thread, upto: int) -> Answer:
-    """The answer to the request at `upto`. Two queries besides the messages: for the goals and for the turn.
+    """The answer to the request at `upto`. Three queries besides the messages: for its end, the goals and the turn.
 
     Preloaded skills do not count as calls by the agent, and goal attempts do not count as tool calls.
     """
+    following = pending.next_request(thread.pk, upto)
     turn = Turn.objects.filter(thread=thread, answer_idx__gt=upto).order_by("pk").first()
     declared = goals.named(Goal.objects.filter(turn=turn).order_by("pk")) if turn else {}
     words: list[str] = []
     calls: list[tuple[str, Mapping[str, Any]]] = []
     failed: list[str] = []
     not_made: list[str] = []
-    for message in reading.snapshots(thread.pk, between=(upto + 1, thread.message_count)):
-        if message.role == "user":
-            break
+    for message in reading.snapshots(thread.pk, between=(upto + 1, (following or thread.message_count) - 1)):
         said = "".join(block["text"] for block in message.blocks if block["content_type"] == "text")
         words += [said] if said and message.role == "assistant" else []
         for block in message.blocks:

@@ -17,6 +17,7 @@ from core.errors import Conflict, NotFound
 from feedback import webhooks
 from feedback.checks import expecting
 from feedback.models import Check, CheckRun, UserFeedback
+from feedback.taxonomy import Sentiment
 from threads import figures
 from threads.models import Thread, Turn
 from threads.status import ThreadStatus
@@ -24,6 +25,7 @@ from threads.status import ThreadStatus
 _AT_ONCE = 200
 _WITH_FORK = CheckRun.objects.select_related("fork").defer(*(f"fork__{column}" for column in Thread.HEAVY))
 _RUNS = _WITH_FORK.select_related("of", "batch__created_by")
+_WITH_BOTH = _WITH_FORK.select_related("of__thread").defer(*(f"of__thread__{column}" for column in Thread.HEAVY))
 logger = logging.getLogger("heddle.checks")
 
 
@@ -37,7 +39,7 @@ class Reading:
     findings: list[dict[str, Any]]
     verdict: CheckRun.Verdict | None
     """None without expectations."""
-    turn: Turn | None
+    answer: expecting.Answer
 
 
 def run_for(actor: Actor, run_id: str) -> CheckRun:
@@ -59,7 +61,7 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
         raise Conflict("This run has not ended yet.")
     if found.fork is None:
         raise Conflict("This run was never started.")
-    reading = None if verdict else _read(found, found.of.expectations, expecting.deadline())
+    reading = None if verdict else _read(found, found.of.wanted, expecting.deadline())
     with transaction.atomic():
         check = locked(found.of_id)
         judged = _RUNS.filter(pk=found.pk).first()
@@ -68,8 +70,9 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
         judged.of = check
         if reading is None:
             judged.verdict, judged.judged_by_id = verdict, actor.user_id
-        elif reading.wanted == check.expectations:
-            judged.verdict, judged.findings, judged.judged_by_id = reading.verdict, reading.findings, None
+        elif reading.wanted == check.wanted:
+            judged.verdict = reading.verdict or _as_rated(check, judged.is_alike)
+            judged.findings, judged.judged_by_id = reading.findings, None
         else:
             raise Conflict("The expectations were changed just now. Reload and try again.")
         judged.problem = ""
@@ -99,21 +102,33 @@ def settle() -> None:
 
 
 def _settle(pk: int) -> None:
-    run = _WITH_FORK.select_related("of").filter(pk=pk, ended_at=None).first()
+    run = _WITH_BOTH.filter(pk=pk, ended_at=None).first()
     if run is None:
         return
-    reading = _read(run, run.of.expectations, expecting.deadline())
+    reading = _read(run, run.of.wanted, expecting.deadline())
+    is_alike = _is_alike(run, reading.answer)
     with transaction.atomic():
         check = locked(run.of_id)
         run = CheckRun.objects.select_related("batch").filter(pk=pk, ended_at=None).first()
         # Judged by another process, deleted, or the expectations changed: leave it to the next call.
-        if check is None or run is None or reading.wanted != check.expectations:
+        if check is None or run is None or reading.wanted != check.wanted:
             return
-        run.ended_at, run.verdict, run.findings = timezone.now(), reading.verdict, reading.findings
-        if reading.turn is not None:
-            _count(run, reading.turn)
-        run.save(update_fields=["ended_at", "verdict", "findings", *CheckRun.FIGURES])
+        run.ended_at, run.findings, run.is_alike = timezone.now(), reading.findings, is_alike
+        run.verdict = reading.verdict or _as_rated(check, is_alike)
+        if reading.answer.turn is not None:
+            _count(run, reading.answer.turn)
+        run.save(update_fields=["ended_at", "verdict", "findings", "is_alike", *CheckRun.FIGURES])
         tell(check, by=run.batch.created_by_id)
+
+
+def _as_rated(check: Check, is_alike: bool | None) -> CheckRun.Verdict | None:
+    """Of a rerun that is of no check: the rated answer once more is as good as it was rated. Whether another one is
+    better, a person says.
+    """
+    if not check.is_aside or not is_alike or check.feedback is None:
+        return None
+    is_good = check.feedback.sentiment == Sentiment.POSITIVE
+    return CheckRun.Verdict.PASSED if is_good else CheckRun.Verdict.FAILED
 
 
 def break_off(run_pk: int, problem: str) -> None:
@@ -148,7 +163,7 @@ def judge_anew(check: Check, found: Mapping[int, Reading], *, by: int) -> None:
     """
     until = expecting.deadline()
     for run in _open_to_expectations(check):
-        reading = found.get(run.pk) or _read(run, check.expectations, until)
+        reading = found.get(run.pk) or _read(run, check.wanted, until)
         run.verdict, run.findings = reading.verdict, reading.findings
         run.save(update_fields=["verdict", "findings"])
     tell(check, by=by)
@@ -186,7 +201,7 @@ def tell(check: Check, *, by: int) -> None:
     if event is not None:
         has_turned = check.outcome and check.outcome != check.state
         check.outcome = check.state
-        if has_turned and check.feedback is not None:
+        if has_turned and check.is_kept and check.feedback is not None:
             webhooks.announce(event, check.feedback, actor_id=by)
     check.save(update_fields=["state", "outcome"])
 
@@ -211,7 +226,15 @@ def _read(run: CheckRun, wanted: list[dict[str, Any]], until: float) -> Reading:
     verdict = CheckRun.Verdict.PASSED if all(each.holds for each in found) else CheckRun.Verdict.FAILED
     if not answer.is_whole:  # so the complete answer is unknown
         verdict = CheckRun.Verdict.BROKEN
-    return Reading(wanted, told, verdict if wanted or not answer.is_whole else None, answer.turn)
+    return Reading(wanted, told, verdict if wanted or not answer.is_whole else None, answer)
+
+
+def _is_alike(run: CheckRun, answer: expecting.Answer) -> bool | None:
+    """Whether the answer of a run has the words and calls of the rated one; None if it is not whole."""
+    if not answer.is_whole:
+        return None
+    rated = expecting.answer_of(run.of.thread, cast(Thread, run.fork).forked_from_message_sequence_num or 0)
+    return (answer.words, answer.calls) == (rated.words, rated.calls)
 
 
 def _open_to_expectations(check: Check) -> QuerySet[CheckRun]:

@@ -1,5 +1,6 @@
 """Creating checks from reports, changing, listing and deleting them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -14,7 +15,7 @@ from core.canonical import fingerprint
 from core.destinations import column_contains
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.wording import isolated
-from feedback import triage
+from feedback import quoting, triage
 from feedback.checks import expecting, judging, running
 from feedback.checks.wire import MOST_RUNS, CheckIn, RunAllIn
 from feedback.models import Check, UserFeedback
@@ -38,7 +39,7 @@ def keep(
     """
     report = triage.report_for(actor, feedback_id)
     before = Check.objects.filter(feedback=report).first()
-    found = judging.readings(before, _data(body)) if before and digest(body) != fingerprint(before.expectations) else {}
+    found = judging.readings(before, _data(body)) if before and digest(body) != fingerprint(before.wanted) else {}
     with triage.named_reports_stay(), transaction.atomic():
         defaults = {
             "expectations": _data(body),
@@ -54,20 +55,50 @@ def keep(
         check = judging.locked(made.pk)
         if check is None:
             raise NotFound.of("check", made.check_id)
-        now = "" if check.dropped_at else fingerprint(check.expectations)
+        now = fingerprint(check.expectations) if check.is_kept else ""
         if shown is not None and now and now not in (shown, digest(body)):
             theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
             raise Conflict(f"Somebody else changed the check. It now expects: {theirs}. Save again to overwrite.")
         if body.title and title_was is not None and now and check.title not in (title_was, body.title):
             raise Conflict(f"Somebody else renamed the check to {isolated(check.title)}. Save again to overwrite.")
-        check.title, check.dropped_at = body.title or check.title, None
-        is_changed = digest(body) != fingerprint(check.expectations)
+        is_changed, judged_anew = (digest(body) != fingerprint(each) for each in (check.expectations, check.wanted))
+        check.title, check.is_kept, check.dropped_at = body.title or check.title, True, None
         if is_changed:
             check.expectations, check.modified, check.modified_by_id = _data(body), timezone.now(), actor.user_id
-        check.save(update_fields=["expectations", "title", "dropped_at", "modified", "modified_by"])
-        if is_changed:
+        check.save(update_fields=["expectations", "title", "is_kept", "dropped_at", "modified", "modified_by"])
+        if judged_anew:
             judging.judge_anew(check, found, by=actor.user_id)
     return check
+
+
+def for_reports(actor: Actor, reports: Sequence[UserFeedback]) -> list[Check]:
+    """The checks of reports, in their order; those that have none get one that is not kept. Seven queries, however many
+    reports. The rerun of one that was deleted brings its runs back, not the check.
+    """
+    require_admin(actor)
+    pks = [report.pk for report in reports]
+    with triage.named_reports_stay(), transaction.atomic():
+        Check.objects.filter(feedback__in=pks, dropped_at__isnull=False).update(dropped_at=None)
+        there = set(Check.objects.filter(feedback__in=pks).values_list("feedback", flat=True))
+        new = [report for report in reports if report.pk not in there]
+        asked = quoting.quoted([report.pk for report in new])
+        Check.objects.bulk_create(
+            (
+                Check(
+                    feedback=report,
+                    thread_id=report.thread_id,
+                    message_sequence_num=report.message_sequence_num,
+                    title=_titled(asked[report.pk].request, report),
+                    is_kept=False,
+                    created_by_id=actor.user_id,
+                    modified_by_id=actor.user_id,
+                )
+                for report in new
+            ),
+            ignore_conflicts=True,  # somebody creates it meanwhile
+        )
+        found = {check.feedback_id: check for check in Check.objects.filter(feedback__in=pks)}
+    return [found[pk] for pk in pks if pk in found]
 
 
 def digest(body: CheckIn) -> str:
@@ -82,8 +113,8 @@ def drop(actor: Actor, check_id: str) -> Check:
         check = judging.locked(found.pk)
         if check is None:
             raise NotFound.of("check", check_id[:80])
-        check.dropped_at = timezone.now()
-        check.save(update_fields=["dropped_at"])
+        check.is_kept, check.dropped_at = False, timezone.now()
+        check.save(update_fields=["is_kept", "dropped_at"])
     return check
 
 
@@ -98,7 +129,7 @@ def check_for(actor: Actor, check_id: str) -> Check:
 
 def of_report(report: UserFeedback) -> QuerySet[Check]:
     """The check of a report, if there is one."""
-    return Check.objects.filter(feedback=report, dropped_at=None)
+    return Check.objects.filter(feedback=report, is_kept=True)
 
 
 def listed(actor: Actor, state: str | None = None, words: str = "") -> QuerySet[Check]:
@@ -110,15 +141,16 @@ def listed(actor: Actor, state: str | None = None, words: str = "") -> QuerySet[
         raise InvalidRequest(f"q: must be at most {MOST_TYPED} characters")
     if state and state not in Check.State.values:
         raise InvalidRequest(f"state: must be one of {', '.join(Check.State.values)}")
-    rows = Check.objects.filter(column_contains(words.split(), "title"), dropped_at=None)
+    rows = Check.objects.filter(column_contains(words.split(), "title"), is_kept=True)
     return rows.filter(state=state) if state else rows
 
 
 def meant(actor: Actor, asked: RunAllIn) -> list[Check]:
     """The checks to run: those named, or those of a state or batch, up to one more than the limit."""
     rows = listed(actor, asked.state)
-    if asked.batch_id is not None:
-        rows = rows.filter(runs__batch=running.batch_for(actor, asked.batch_id)).distinct()
+    if asked.batch_id is not None:  # of reports that were rerun together, too
+        batch = running.batch_for(actor, asked.batch_id)
+        rows = Check.objects.filter(runs__batch=batch, dropped_at=None).distinct()
     if asked.check_ids is None:
         return list(rows.order_by("id")[: MOST_RUNS + 1])
     keys = {ids.key_of(each, ids.CHECK) or each: each for each in asked.check_ids}
@@ -147,5 +179,8 @@ def _title_of(report: UserFeedback) -> str:
     """The request in one line; the thread's title if it has no text."""
     at = forks.request_of(report.thread, report.message_sequence_num)
     (request,) = reading.snapshots(report.thread_id, between=(at, at))
-    said = " ".join("".join(block["text"] for block in request.blocks if block["content_type"] == "text").split())
-    return Truncator(said or report.thread.title or "Untitled").chars(_TITLE)
+    return _titled("".join(block["text"] for block in request.blocks if block["content_type"] == "text"), report)
+
+
+def _titled(request: str, report: UserFeedback) -> str:
+    return Truncator(" ".join(request.split()) or report.thread.title or "Untitled").chars(_TITLE)

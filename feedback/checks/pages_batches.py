@@ -10,9 +10,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
-from core import bodies, paging, zones
+from core import bodies, forms, paging, zones
+from core.actor import Actor
+from core.errors import DomainError, InvalidRequest
+from feedback import pages_desk
 from feedback.checks import batches, presenting_batches, running, screen
 from feedback.checks.presenting_batches import BatchLine
+from feedback.checks.wire import FixBatchIn
 from feedback.models import CheckBatch
 
 PAGE = 30
@@ -35,7 +39,11 @@ def all_batches(request: HttpRequest) -> HttpResponse:
 @require_GET
 def one_batch(request: HttpRequest, batch_id: str) -> HttpResponse:
     """A batch compared with another one, or each of its checks with its own previous batch."""
-    actor = admin_actor(request)
+    return _batch(request, admin_actor(request), batch_id)
+
+
+def _batch(request: HttpRequest, actor: Actor, batch_id: str, *, status: int = 200, **more: object) -> HttpResponse:
+    """The page, after a refusal with what was typed."""
     running.come_by()
     now, against = running.batch_for(actor, batch_id), request.GET.get("against", "")
     earlier = running.batch_for(actor, against) if against else None
@@ -52,14 +60,41 @@ def one_batch(request: HttpRequest, batch_id: str) -> HttpResponse:
         "others": _lines([earlier, *others] if earlier else others),
         "zone": zones.of(request),
         "onward": f"?{urlencode(onward)}" if context["next_from"] else "",
+        **more,
     }
-    return render(request, "feedback/checks/batch.html", context)
+    return render(request, "feedback/checks/batch.html", context, status=status)
 
 
 def _lines(found: Sequence[CheckBatch]) -> list[BatchLine]:
     """Batches for display. One query."""
     names = [batch.created_by.display_name for batch in found]
     return list(map(presenting_batches.line_of_batch, batches.heads(found), names))
+
+
+@signed_in
+@require_POST
+def fix(request: HttpRequest, batch_id: str) -> HttpResponse:
+    """Resolve the ticked reports as fixed, and lead back to the last list of the desk, which can undo it."""
+    actor, form = admin_actor(request), request.POST
+    running.batch_for(actor, batch_id)
+    words = forms.lines(form.get("public_reply", "")).strip()
+    try:
+        bodies.check_storable(dict(form.lists()))
+        if not form.getlist("feedback_ids"):
+            raise InvalidRequest("No report is ticked.")
+        asked = {"feedback_ids": form.getlist("feedback_ids"), "public_reply": words or None}
+        batches.fix(actor, batch_id, bodies.parse(FixBatchIn, asked | {"shows_answer": "shows_answer" in form}))
+    except DomainError as problem:
+        return _batch(
+            request,
+            actor,
+            batch_id,
+            fix_wrong=problem.message,
+            typed=form,
+            ticked=form.getlist("feedback_ids"),
+            status=problem.status,
+        )
+    return redirect(pages_desk.last_list(request))
 
 
 @signed_in

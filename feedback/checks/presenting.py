@@ -80,6 +80,8 @@ class RunLine(Marked):
     batch: str
     judged_by: str
     is_over: bool
+    answer: str = ""
+    """Whether the answer is the rated one or another, in words; empty until it is complete."""
 
     @property
     def facts(self) -> str:
@@ -199,6 +201,7 @@ def line_of(run: RunOut, names: Mapping[str, str], openable: Collection[str] = (
         batch=run.batch_id,
         judged_by=names[run.judged_by] if run.judged_by else "",
         is_over=is_over,
+        answer={None: "", True: "same answer", False: "another answer"}[run.is_alike],
     )
 
 

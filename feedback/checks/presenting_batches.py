@@ -59,6 +59,21 @@ class ComparedLine(Marked):
     state: str
     now: tuple[RunLine, ...]
     before: tuple[RunLine, ...]
+    notes: str
+    """How the notes of its report begin."""
+    is_fixed: bool = False
+    """Whether its report is open, and the batch proves it fixed."""
+
+    @property
+    def shown(self) -> str:
+        """The thread of its latest run that has ended, to stand beside the rated answer; empty if there is none."""
+        return next((run.thread_id for run in reversed(self.now) if run.is_over), "")
+
+    @property
+    def answer(self) -> str:
+        """Whether the answers are the rated one or others, in words; empty if they are not the same in that."""
+        told = {run.answer for run in self.now}
+        return told.pop() if len(told) == 1 else ""
 
     @property
     def misses(self) -> tuple[tuple[str, str], ...]:

@@ -68,6 +68,7 @@ def run_record(run: CheckRun) -> RunOut:
         ended_at=run.ended_at,
         verdict=run.verdict,
         findings=[FindingOut(**each) for each in run.findings],
+        is_alike=run.is_alike,
         problem=run.problem,
         seconds=run.seconds,
         input_tokens=run.input_tokens,
@@ -101,9 +102,10 @@ def check_record(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
 RUNS = (
     CheckRun.objects.select_related("of", "fork", "batch__created_by", "judged_by")
     .only(
-        "key", "model_profile", "skill_versions", "created", "ended_at", "verdict", "findings", "problem", "seconds",
-        "input_tokens", "output_tokens", "cost", "of__key", "fork__key", "batch__key", "batch__skills", "batch__tools",
-        "batch__prompt", "batch__created_by__email", "batch__created_by__name", "judged_by__email", "judged_by__name",
+        "key", "model_profile", "skill_versions", "created", "ended_at", "verdict", "findings", "is_alike", "problem",
+        "seconds", "input_tokens", "output_tokens", "cost", "of__key", "fork__key", "batch__key", "batch__skills",
+        "batch__tools", "batch__prompt", "batch__created_by__email", "batch__created_by__name", "judged_by__email",
+        "judged_by__name",
     )
 )  # fmt: skip
 """Runs with the related rows that their records need."""

@@ -1,9 +1,10 @@
 """The template context of checks: the panel of a report, and a batch."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
+from django.db.models.functions import Left
 from django.urls import reverse
 
 from accounts.models import User
@@ -11,6 +12,8 @@ from catalogue import skills
 from core import ids
 from core.actor import Actor
 from core.errors import NotFound
+from core.wording import one_line
+from feedback import proofs
 from feedback.checks import batches, judging, presenting, presenting_batches, records
 from feedback.checks.batches import Compared
 from feedback.checks.expecting import spelled
@@ -24,6 +27,7 @@ from threads.presenting.articles import Article
 LINES = 50
 """Checks of a batch on one page."""
 _HEAVY = [f"fork__{column}" for column in Thread.HEAVY]
+_NOTES = 140
 TURNED = {"": "All", "failing": "Newly failing", "passing": "Newly passing"}
 
 
@@ -33,7 +37,7 @@ def of_report(actor: Actor, report: UserFeedback, articles: Iterable[Article] = 
     """
     is_there = records.has_check(report.pk)
     found = records.with_names(Check.objects.filter(feedback=report)).first() if is_there else None
-    kept = found if found and found.dropped_at is None else None
+    kept = found if found and found.is_kept else None
     card = cards([kept], reader=actor)[0] if kept else None
     return {
         "check": card,
@@ -59,11 +63,13 @@ def cards(checks: Sequence[Check], *, reader: Actor | None = None) -> list[Check
 
 
 def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int) -> dict[str, Any]:
-    """The context of a batch's page from line `start` on, all checks or those that changed. Seven queries at most."""
+    """The context of a batch's page from line `start` on, all checks or those that changed. Nine queries at most."""
     heads = batches.heads([batch, earlier] if earlier else [batch])
     checks = batches.compared(batch, earlier)
     counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)
     shown = [each for each in checks if each.turned == turned] if turned else checks
+    fixed = set(proofs.fixed_by(batch).values_list("key", flat=True)) if batch.ended_at else set()
+    lines = _lines(shown[start : start + LINES], batch, fixed)
     return {
         "batch": presenting_batches.line_of_batch(heads[0], batch.created_by.display_name),
         "headline": presenting_batches.headline(heads[0], counts["failing"], counts["passing"]),
@@ -71,7 +77,9 @@ def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, star
         "figures": presenting_batches.figures(heads[0], heads[1] if earlier else None),
         "against": earlier.batch_id if earlier else "",
         "has_before": any(each.before for each in checks),
-        "lines": _lines(shown[start : start + LINES], batch),
+        "lines": lines,
+        "has_misses": any(line.misses for line in lines),
+        "may_fix": any(line.is_fixed for line in lines),
         "next_from": start + LINES if start + LINES < len(shown) else None,
         "turned": turned,
         "filters": [(name, word, counts[name]) for name, word in TURNED.items()],
@@ -90,13 +98,17 @@ def _names(*people: User | None) -> dict[str, str]:
     return {each.email: each.display_name for each in people if each}
 
 
-def _lines(checks: Sequence[Compared], now: CheckBatch) -> list[ComparedLine]:
-    """Compared checks for display, with their runs. One query."""
+def _lines(checks: Sequence[Compared], now: CheckBatch, fixed: Container[str]) -> list[ComparedLine]:
+    """Compared checks for display, with their runs and how the notes of their reports begin; `fixed` are the keys of
+    the reports that it proves fixed. Two queries.
+    """
     runs: dict[tuple[int, int | None], list[RunLine]] = defaultdict(list)
     batch_pks = {now.pk, *(each.before_in for each in checks if each.before_in)}
     shown = records.RUNS.filter(batch__in=batch_pks, of__in=[each.check for each in checks])
     for run in shown.order_by("id"):
         runs[run.of_id, run.batch_id].append(presenting.line_of(records.run_record(run), _names(run.judged_by)))
+    reports = UserFeedback.objects.filter(kept_check__in=[each.check for each in checks], notes__isnull=False)
+    notes = dict(reports.values_list("pk", Left("notes", _NOTES * 4)))
     return [
         ComparedLine(
             check_id=each.check.check_id,
@@ -107,6 +119,8 @@ def _lines(checks: Sequence[Compared], now: CheckBatch) -> list[ComparedLine]:
             state=each.turned or "",
             now=tuple(runs[each.check.pk, now.pk]),
             before=tuple(runs[each.check.pk, each.before_in]),
+            notes=one_line(notes.get(each.check.feedback_id) or "", _NOTES),
+            is_fixed=each.check.feedback is not None and each.check.feedback.key in fixed,
         )
         for each in checks
     ]
@@ -123,7 +137,7 @@ def of_run(run_id: str) -> dict[str, Any]:
     return {
         "run": line,
         "check_title": run.of.title,
-        "expectations": [said for each in run.of.expectations if (said := spelled(each)) not in missed],
+        "expectations": [said for each in run.of.wanted if (said := spelled(each)) not in missed],
         "left": judging.undecided(run.batch_id).exclude(pk=run.pk).count(),
     }
 

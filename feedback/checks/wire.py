@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, ValidationInfo, field_validator, 
 
 from catalogue import patterns
 from core.wire import Exact, Page, Seen, Wire
+from feedback.wire import NOTES_LENGTH
 
 MOST_EXPECTATIONS = 20
 MOST_RUNS = 500
@@ -121,6 +122,17 @@ class RunAllIn(RunIn):
         return self
 
 
+class FixBatchIn(Exact):
+    """What ends with a batch: reports whose runs in it passed are resolved as fixed, each by its own run."""
+
+    feedback_ids: Annotated[list[str], Field(min_length=1, max_length=MOST_RUNS)] | None = None
+    """Default: all open ones whose runs all passed, and differ from the rated answer or were judged by a person."""
+    public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+    """A reply to each submitter."""
+    shows_answer: bool = False
+    """Whether each submitter gets the new answer to their request, after the reply if there is one."""
+
+
 class VerdictIn(Exact):
     """A person's verdict on a run."""
 
@@ -168,6 +180,8 @@ class RunOut(Wire):
     """`broken`: ended without a complete answer. Null while it waits or runs, or if a person has to judge it."""
     findings: list[FindingOut]
     """One per expectation, in their order."""
+    is_alike: bool | None
+    """Whether the answer has the words and calls of the rated one; null until it is complete."""
     problem: str
     """Why it could not be started or judged; else empty."""
     seconds: float | None

@@ -1,6 +1,6 @@
 """Checks (regression tests made from reports), their batches and runs."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.utils import timezone
@@ -15,8 +15,9 @@ from threads.models import Thread
 class Check(models.Model):
     """Expectations for the answer to a request when it is run again.
 
-    It outlives its report: retracting a rating does not delete the check. Deleting a check only sets `dropped_at`,
-    which hides it; creating it again restores it with its runs.
+    It outlives its report: retracting a rating does not delete the check. Deleting a check only hides it; creating it
+    again restores it with its runs. A report that is rerun together with others and has no check gets one that is not
+    kept: it holds the runs, and no list shows it until somebody creates it.
     """
 
     class State(models.TextChoices):
@@ -42,15 +43,28 @@ class Check(models.Model):
     modified = models.DateTimeField(default=timezone.now)
     """When the expectations last changed."""
     modified_by = models.ForeignKey(User, models.PROTECT, related_name="+")
+    is_kept = models.BooleanField(default=True)
+    """Whether it is a check for people, in lists, marks, queries and webhooks."""
     dropped_at = models.DateTimeField(null=True)
+    """When it was deleted; its runs are not shown then."""
 
     class Meta:
         indexes: ClassVar = [
-            models.Index(fields=["state", "-id"], condition=models.Q(dropped_at__isnull=True), name="check_state"),
+            models.Index(fields=["state", "-id"], condition=models.Q(is_kept=True), name="check_kept"),
         ]
 
     def __str__(self) -> str:
         return f"{self.title}: {self.state}"
+
+    @property
+    def wanted(self) -> list[dict[str, Any]]:
+        """The expectations that judge its runs."""
+        return [] if self.is_aside else self.expectations
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it only holds the runs of a report that was rerun together with others."""
+        return not self.is_kept and self.dropped_at is None
 
     @property
     def check_id(self) -> str:
@@ -113,6 +127,8 @@ class CheckRun(models.Model):
     verdict = models.CharField(max_length=10, choices=Verdict, null=True)  # noqa: DJ001
     findings = JsonText(default=list)
     """For each expectation, whether it was met and what was found."""
+    is_alike = models.BooleanField(null=True)
+    """Whether the answer has the words and calls of the rated one; null until it is whole."""
     problem = models.CharField(max_length=200, blank=True)
     """Why it could not be started or judged."""
     seconds = models.FloatField(null=True)

@@ -311,7 +311,7 @@ def text_in(column: str) -> Condition:
 
 _CONCLUDED = Triage.objects.filter(outcome__isnull=False)
 _PROVED = Triage.objects.filter(proof__isnull=False)
-_CHECKS = Check.objects.filter(dropped_at=None, feedback__isnull=False)
+_CHECKS = Check.objects.filter(is_kept=True, feedback__isnull=False)
 _EDITED = Q(modified__gt=F("created"))
 _REVISITED = Q(modified__gt=F("resolved_at"))
 """As in the partial index, which holds these few."""

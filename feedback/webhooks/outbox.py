@@ -387,7 +387,7 @@ def _is_told(event: WebhookEvent) -> bool:
 def _is_so(event: WebhookEvent) -> bool:
     """Whether the report or its check still has the state of this event."""
     if event.name in OUTCOMES:
-        check = Check.objects.filter(feedback=event.report_id, dropped_at=None).first()
+        check = Check.objects.filter(feedback=event.report_id, is_kept=True).first()
         return check is not None and EVENT_OF_OUTCOME.get(check.outcome) == event.name
     return event.report.resolved == (event.name == OPENNESS[0])
 

@@ -157,7 +157,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
     "feedback.Check": {
         "public": "id feedback thread message_sequence_num",
         "admin": "key title expectations state outcome outcome_before created created_by modified modified_by "
-        "dropped_at",
+        "is_kept dropped_at",
     },
     "feedback.CheckBatch": {
         "public": "id",
@@ -165,8 +165,8 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "feedback.CheckRun": {
         "public": "id of batch fork",
-        "admin": "key model_profile skill_versions created ended_at verdict findings problem seconds input_tokens "
-        "output_tokens cost judged_by",
+        "admin": "key model_profile skill_versions created ended_at verdict findings is_alike problem seconds "
+        "input_tokens output_tokens cost judged_by",
     },
     "feedback.BulkFailure": {"public": "id", "admin": "bulk feedback_key reason is_as_wanted"},
     "feedback.WebhookEndpoint": {

@@ -144,6 +144,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("DELETE", "v1/ai/admin/feedback/<str:feedback_id>/comments/<str:comment_id>"): (TRIAGE, None),
     ("POST", "v1/ai/admin/feedback/<str:feedback_id>/comments/<str:comment_id>/restore"): (TRIAGE, None),
     ("POST", "v1/ai/admin/feedback/bulk"): (DESK, {"verb": "resolve", "query": "is:open"}),
+    ("POST", "v1/ai/admin/feedback/rerun"): (DESK, {"query": "is:open"}),
     ("GET", "v1/ai/admin/feedback/bulk/<str:bulk_id>"): (TRIAGE, None),
     ("POST", "v1/ai/admin/feedback/bulk/<str:bulk_id>/cancel"): (TRIAGE, None),
     ("GET", "v1/ai/admin/feedback/<str:feedback_id>/check"): (TRIAGE, None),
@@ -152,6 +153,7 @@ ROUTES: dict[tuple[str, str], tuple[May, Any]] = {
     ("POST", "v1/ai/admin/checks/run"): (DESK, {}),
     ("GET", "v1/ai/admin/checks/batches/<str:batch_id>"): (TRIAGE, None),
     ("GET", "v1/ai/admin/checks/batches"): (DESK, None),
+    ("POST", "v1/ai/admin/checks/batches/<str:batch_id>/fix"): (TRIAGE, {}),
     ("POST", "v1/ai/admin/checks/batches/<str:batch_id>/stop"): (TRIAGE, None),
     ("GET", "v1/ai/admin/checks/batches/<str:batch_id>/against/<str:against>"): (TRIAGE, None),
     ("PUT", "v1/ai/admin/checks/runs/<str:run_id>/verdict"): (TRIAGE, {"verdict": "passed"}),
@@ -359,7 +361,8 @@ def world(who, api, monkeypatch):
         check = data_of(admin.put(f"admin/feedback/{rated}/check", {}))
         batch = data_of(admin.post(f"admin/checks/{check['check_id']}/runs", {}))
         make.run_turns()
-        data_of(admin.get(f"admin/checks/batches/{batch['batch_id']}"))
+        [run] = data_of(admin.get(f"admin/checks/batches/{batch['batch_id']}"))["runs"]
+        data_of(admin.put(f"admin/checks/runs/{run['run_id']}/verdict", {"verdict": "passed"}))
         skill = data_of(alice.post("/v1/skills/create", {**SKILL, "name": skill_name, "accessibility": visibility}))
         return Place(
             {
@@ -723,6 +726,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "feedback/checks/batches/"): Page(403, 403, 403, 200, has_object=False),
     ("GET", "feedback/checks/batches/<str:batch_id>/"): Page(403, 403, 403, 200),
     ("GET", "feedback/checks/batches/<str:batch_id>/judge/"): Page(403, 403, 403, 302),
+    ("POST", "feedback/checks/batches/<str:batch_id>/fix/"): acting(owner=403, admin=302, feedback_ids="{feedback_id}"),
     ("POST", "feedback/checks/batches/<str:batch_id>/stop/"): acting(owner=403, admin=302),
     ("GET", "feedback/<str:feedback_id>/check/"): Page(403, 403, 403, 200),
     ("POST", "feedback/<str:feedback_id>/check/"): acting(owner=403, admin=302, kind="says", value="x"),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.test_axe import findings
 from tests.e2e.visiting import Heddle, Visit, sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -201,6 +202,88 @@ def test_a_complaint_is_proved_fixed_with_three_keys_and_a_sentence(
     expect(page.locator("#said")).to_contain_text("Undone")
     assert state() == [(None, None), ("duplicate", None)]
     assert ids[0] in page.url
+
+
+@pytest.fixture
+def complaints(heddle: Heddle, request: pytest.FixtureRequest) -> tuple[str, list[str]]:
+    """A word that only these reports have, and the reports: on answers that are others now."""
+    word, ids = f"lighthouse{request.node.name.rpartition('_')[2].rstrip(']')}", []
+    for number in range(3):
+        said = [{"role": "user", "content": f"Is it lit {number}?"}, {"role": "assistant", "content": "Ask elsewhere."}]
+        thread_id = heddle.imported("alice", f"{word}-{number}", said)
+        ids.append(rated(heddle, thread_id, 1, notes=f"No word of the {word}, {number}."))
+    return word, ids
+
+
+def outcomes(heddle: Heddle, ids: list[str]) -> list[tuple[str | None, str | None]]:
+    found = [heddle.call("admin", "GET", f"admin/feedback/{each}/triage") for each in ids]
+    return [(each["outcome"], each["public_reply"]) for each in found]
+
+
+def test_three_complaints_are_proved_fixed_together_by_keys(
+    heddle: Heddle, visit: Callable[..., Visit], axe: str, complaints: tuple[str, list[str]]
+) -> None:
+    """Ticked, rerun with the latest skills, judged one after the other, answered, resolved; and all of it undone."""
+    word, ids = complaints
+    page = visit("admin").page
+    page.goto(f"/feedback/?q={word}")
+    for number in reversed(range(3)):
+        page.keyboard.press("j")
+        expect(page.locator("#desk-report")).to_contain_text(f"{word}, {number}.")
+        page.keyboard.press("x")
+    expect(page.locator("#bulk")).to_contain_text("3 ticked")
+    page.keyboard.press("w")
+    expect(page.locator("#bulk .menu[open] button", has_text="With the latest skills")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/feedback/checks/batches/*/")
+    expect(page.locator("#judge")).to_be_visible()
+    expect(page.locator("#stop")).to_have_count(0)
+    assert sideways(page) == 0 and not findings(page, axe)
+    page.keyboard.press("p")
+    for left in ("2 more to judge", "1 more to judge"):
+        expect(page.locator(".judge")).to_contain_text(left)
+        page.keyboard.press("p")
+    expect(page.locator(".judge")).not_to_contain_text("more to judge")
+    page.keyboard.press("p")
+    page.wait_for_url("**/feedback/checks/batches/*/")
+    expect(page.locator("h1")).to_have_text("All runs passed")
+    assert sideways(page) == 0 and not findings(page, axe)
+    page.keyboard.press("y")
+    expect(page.locator("#fix-reply")).to_be_focused()
+    page.keyboard.type("It is lit.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#desk-status")).to_contain_text("Resolved 3 reports as fixed, 3 people answered")
+    assert page.url.endswith(f"/feedback/?q={word}")
+    assert outcomes(heddle, ids) == [("fixed", "It is lit.")] * 3
+    page.keyboard.press("z")
+    expect(page.locator("#said")).to_contain_text("Undone: resolution of 3 reports, and the replies to 3 people.")
+    assert outcomes(heddle, ids) == [(None, None)] * 3
+
+
+def test_two_of_three_are_fixed_by_mouse_and_without_scripts(
+    heddle: Heddle, visit: Callable[..., Visit], complaints: tuple[str, list[str]]
+) -> None:
+    """The third failed, and one of the others is left out: its box is not ticked."""
+    word, ids = complaints
+    page = visit("admin", java_script_enabled=False).page
+    page.goto(f"/feedback/?q={word}")
+    for box in page.locator("li.rep input[type=checkbox]").all():
+        box.check()
+    page.locator("#bulk button", has_text="Rerun").click()
+    page.wait_for_url("**/feedback/checks/batches/*/")
+    batch = page.url.rstrip("/").rpartition("/")[2]
+    heddle.call("admin", "GET", f"admin/checks/batches/{batch}?wait=30")
+    page.reload()
+    page.locator("#judge").click()
+    for verdict in ("passed", "failed", "passed"):
+        page.locator("a", has_text="Judge this run").click()
+        page.locator(f".judge button[value={verdict}]").click()
+    boxes = page.locator("#results input[name=feedback_ids]")
+    expect(boxes).to_have_count(2)
+    boxes.first.uncheck()
+    page.locator("#fix button").click()
+    expect(page.locator("#desk-status")).to_contain_text("as fixed")
+    assert sorted(outcome or "" for outcome, _ in outcomes(heddle, ids)) == ["", "", "fixed"]
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])

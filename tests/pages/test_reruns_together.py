@@ -1,0 +1,139 @@
+"""Rerunning ticked reports from the desk, and resolving as fixed what their batch proves, without a browser."""
+
+import pytest
+from django.test import Client
+
+from feedback.checks import judging
+from feedback.models import CheckBatch, CheckRun, Reply, UserFeedback
+from tests import make
+from tests.pages.desk import Browser, do, query_of, reports, stored, told, words
+from tests.pages.dom import Node, dom, get, submit, then
+from tests.people import People
+
+OPEN = "/feedback/?q=is:open"
+
+
+@pytest.fixture
+def made(who: People) -> list[UserFeedback]:
+    """Reports on answers that are others now."""
+    return reports(who.alice, 3)
+
+
+def tick(client: Client, verb: str, *ticked: UserFeedback, **typed: object) -> object:
+    page = get(client, OPEN)
+    return submit(client, page.id("bulk"), verb, feedback_ids=[each.feedback_id for each in ticked], **typed)
+
+
+def batch_of(client: Client, *ticked: UserFeedback) -> str:
+    """The page of a batch that has ended."""
+    answer = tick(client, "rerun latest", *ticked)
+    assert answer["Location"] == f"/feedback/checks/batches/{CheckBatch.objects.latest('pk').batch_id}/"
+    while CheckRun.objects.filter(ended_at=None).exists():
+        make.run_turns()
+        get(client, answer["Location"])
+    return str(answer["Location"])
+
+
+def passed(who: People, *made: UserFeedback) -> None:
+    for run in CheckRun.objects.filter(of__feedback__in=made):
+        judging.judge(who.admin.actor, run.run_id, "passed")
+
+
+def boxes(page: Node) -> list[str]:
+    return [box["value"] for box in page.all("input", name="feedback_ids")]
+
+
+def test_ticked_reports_are_rerun_with_what_the_button_says(browser_of: Browser, made: list[UserFeedback]) -> None:
+    client = browser_of("admin")
+    tick(client, "rerun live", *made[:2])
+    batch = CheckBatch.objects.get()
+    assert (batch.skills, batch.tools, batch.runs.count()) == ("recorded", "live", 2)
+    tick(client, "rerun latest", all="1")
+    assert CheckBatch.objects.latest("pk").skills == "latest" and CheckBatch.objects.latest("pk").runs.count() == 3
+
+
+def test_with_scripts_the_browser_leaves_the_desk_for_the_batch(browser_of: Browser, made: list[UserFeedback]) -> None:
+    form = get(browser_of("admin"), OPEN).id("bulk")
+    sent = {**form.fields(), "verb": "rerun", "ticked": made[0].feedback_id}
+    answer = browser_of("admin").post(form["action"], sent, headers={"HX-Request": "true"})
+    assert answer["HX-Redirect"] == f"/feedback/checks/batches/{CheckBatch.objects.get().batch_id}/"
+
+
+def test_what_cannot_be_rerun_is_told_beside_the_buttons(browser_of: Browser, made: list[UserFeedback]) -> None:
+    client = browser_of("admin")
+    form = get(client, OPEN).id("bulk")
+    sent = {**form.fields(), "verb": "rerun sometimes", "feedback_ids": made[0].feedback_id}
+    for refused, said in (
+        (tick(client, "rerun"), "tick a report first"),
+        (client.post(form["action"], sent), "must rerun with"),
+    ):
+        assert said in dom(refused, 400).id("bulk").one(class_="wrong").words.lower()
+    assert not CheckRun.objects.exists()
+
+
+def test_a_text_that_was_typed_for_the_ticked_is_not_lost_without_scripts(
+    browser_of: Browser, made: list[UserFeedback]
+) -> None:
+    page = dom(tick(browser_of("admin"), "rerun", made[0], public_reply="We look into it."), 400)
+    assert page.id("bulk-reply").words == "We look into it." and not CheckRun.objects.exists()
+
+
+def test_of_a_batch_the_reports_that_passed_are_resolved_together(
+    browser_of: Browser, who: People, made: list[UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    address = batch_of(client, *made)
+    page = get(client, address)
+    assert page.id("judge") and not page.all("form", id="fix") and "another answer" in page.words
+    passed(who, *made[:2])
+    page = get(client, address)
+    assert boxes(page) == [made[1].feedback_id, made[0].feedback_id]
+    [judged] = [link for link in page.all("a") if link.words == "Message number 2."]
+    fork = CheckRun.objects.get(of__feedback=made[1]).fork
+    assert query_of(judged["href"]) == {"back": made[1].feedback_id, "compare": fork.thread_id}
+    page = then(client, submit(client, page.id("fix"), "", feedback_ids=[made[0].feedback_id], public_reply="Mended."))
+    assert words(page) == ["report 2", "report 1"], "the last list of the desk"
+    assert told(page) == ["Resolved “report 0” as fixed, 1 person answered"]
+    assert Reply.objects.get().public_reply == "Mended."
+    then(client, submit(client, page.id("desk-status").one("form")))
+    assert not stored(made[0]).resolved and not Reply.objects.exclude(public_reply=None).exists()
+
+
+def test_a_fix_that_is_refused_keeps_what_was_typed_and_ticked(
+    browser_of: Browser, who: People, made: list[UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    address = batch_of(client, *made)
+    passed(who, *made)
+    form = get(client, address).id("fix")
+    page = dom(submit(client, form, "", feedback_ids=[], public_reply="Mended.", shows_answer="1"), 400)
+    assert "No report is ticked." in page.id("fix").words
+    assert page.id("fix-reply").words == "Mended." and page.one("input", name="shows_answer").has("checked")
+    assert not [box for box in page.all("input", name="feedback_ids") if box.has("checked")]
+    ticked = made[0].feedback_id
+    page = dom(submit(client, form, "", feedback_ids=[ticked], public_reply="x" * 20_001), 400)
+    assert [box["value"] for box in page.all("input", name="feedback_ids") if box.has("checked")] == [ticked]
+    assert not stored(made[0]).resolved
+
+
+def test_what_somebody_resolved_meanwhile_is_told(browser_of: Browser, who: People, made: list[UserFeedback]) -> None:
+    client = browser_of("admin")
+    address = batch_of(client, *made)
+    passed(who, *made)
+    form = get(client, address).id("fix")
+    do(who.admin, made[0], "resolve", outcome="noted")
+    sent = [each.feedback_id for each in made]
+    page = then(client, submit(client, form, "", feedback_ids=sent))
+    assert told(page) == ["1 resolved already", "Resolved 2 reports as fixed"]
+    assert boxes(get(client, address)) == []
+
+
+def test_the_history_of_a_report_leads_to_what_came_of_it(
+    browser_of: Browser, who: People, made: list[UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    address = batch_of(client, *made)
+    page = get(client, f"/feedback/?q=&item={made[0].feedback_id}")
+    history = page.id("desk-report").one(class_="hist")
+    assert "reran it: 1 undecided" in history.words and address in [link["href"] for link in history.all("a")]
+    assert "created its check" not in history.words
