@@ -83,8 +83,8 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo, is_of_answers: bool
     """Compare a fork, which the actor may read, with its source; times are in `tz`.
 
     Reads the messages from the request on that was forked; of a source whose request was only answered again, up to its
-    next request, and of both only that far for a comparison `is_of_answers`. Raises `NotFound` for a thread that is not
-    a fork, `Unauthorized` if the actor may not read its source.
+    next request, and of both only that far for a comparison `is_of_answers`, which has no report and no panel. Raises
+    `NotFound` for a thread that is not a fork, `Unauthorized` if the actor may not read its source.
     """
     key = Thread.objects.filter(forks=fork.pk).values_list("key", flat=True).first()
     if key is None:
@@ -113,8 +113,8 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo, is_of_answers: bool
         settings=tuple(_settings(actor, source, fork, place)),
         is_alike=is_alike,
         request=_request(had.articles(), left, right),
-        report=hooks.feedback.report(actor, source.pk, place, fork=fork.thread_id),
-        panel=hooks.feedback.run_panel(actor, fork),
+        report=None if is_of_answers else hooks.feedback.report(actor, source.pk, place, fork=fork.thread_id),
+        panel="" if is_of_answers else hooks.feedback.run_panel(actor, fork),
         rest=range(end, source.message_count),
     )
 

@@ -89,7 +89,7 @@ def fix(request: HttpRequest, batch_id: str) -> HttpResponse:
             request,
             actor,
             batch_id,
-            fix_wrong=problem.message,
+            errors=forms.reasons(problem, ("public_reply",), otherwise="fix"),
             typed=form,
             ticked=form.getlist("feedback_ids"),
             status=problem.status,

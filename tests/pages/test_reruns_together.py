@@ -112,6 +112,8 @@ def test_a_fix_that_is_refused_keeps_what_was_typed_and_ticked(
     assert not [box for box in page.all("input", name="feedback_ids") if box.has("checked")]
     ticked = made[0].feedback_id
     page = dom(submit(client, form, "", feedback_ids=[ticked], public_reply="x" * 20_001), 400)
+    assert page.id("fix").one(class_="wrong").words == "It must have at most 20,000 characters, not 20,001."
+    assert page.id("fix-reply")["aria-invalid"] == "true"
     assert [box["value"] for box in page.all("input", name="feedback_ids") if box.has("checked")] == [ticked]
     assert not stored(made[0]).resolved
 
