@@ -31,6 +31,7 @@ from feedback import (
     proofs,
     triage,
 )
+from feedback.checks import screen as checks_screen
 from feedback.models import Bulk, Comment, Retraction, Triage, TriageChange, UserFeedback
 from feedback.querying import NEWEST, meaning, parse
 from threads import hooks as threads_hooks
@@ -87,7 +88,7 @@ class _Desk:
         self._edits, self._comments = _edits(self._looked), _comments(self._looked)
         self._asked = commenting.pending(actor)
         self._leases: dict[str, str] | None = None
-        self._bulks: list[tuple[int, str, int]] | None = None
+        self._bulks: list[tuple[object, ...]] | None = None
         self._rerun: tuple[int, str] | None = None
 
     def compared(self) -> list[str]:
@@ -129,10 +130,14 @@ class _Desk:
             events.append(_list(self._actor, self._query, came))
         as_of = bulk.as_of()
         bulks = bulk.shown(self._actor)
-        far = [(each.pk, each.state, each.dealt_with) for each in bulks]
+        runs = checks_screen.under_way(self._actor)["batches"]
+        far = [
+            *((each.pk, each.state, each.dealt_with) for each in bulks),
+            *((each.batch_id, each.done) for each in runs),
+        ]
         if far != self._bulks:
             self._bulks = far
-            context = {"running": [each for each in bulks if not each.is_over], "as_of": as_of}
+            context = {"running": [each for each in bulks if not each.is_over], "batches": runs, "as_of": as_of}
             events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, self._request)))
         with suppress(DomainError, Thread.DoesNotExist):  # the report was retracted, or the fork is gone
             events += filter(None, [self._compared_anew()])

@@ -74,7 +74,7 @@ def page(
     report like it `has_changed`, with those like it.
     """
     # Read first: a bulk that ends during this request still counts as running, and the page then hears of its end.
-    as_of, bulks = bulk.as_of(), bulk.shown(actor)
+    as_of, bulks, runs = bulk.as_of(), bulk.shown(actor), checks_screen.under_way(actor)
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
     rows, onward, back = _listed(actor, meant, query, parsed) if meant else ([], None, None)
@@ -91,6 +91,7 @@ def page(
         "back": back,
         "last": last,
         "running": running,
+        **runs,
         "as_of": as_of,
         "unsettled": desk_ended.unsettled(bulks, last),
         "undone": desk_ended.undone(bulks, last),

@@ -60,6 +60,8 @@ _FINAL = "final_at"
 """Session key: when the reader last did something that cannot be undone."""
 OF_RUNS = "runs"
 """Tag of the message that runs of the open report's check were started; once they are over, their outcome is told."""
+SEEN_BATCH = "batch_seen"
+"""Session key: when the batch ended whose page was opened after its end; the latest of several."""
 _HELD_BACK = "What you did last cannot be undone. Shift+Z undoes what was before."
 _NEWS = timedelta(minutes=1)
 """How long a page tells of an undo that is over."""
@@ -419,9 +421,13 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     if (ended := context["meanwhile"]) and ended.finished_at > timezone.now() - _NEWS:
         said.append(desk_telling.of_ended(ended))
     last = context["last"]
+    ended_at = context.get("ended_at")
+    if ended_at and ended_at.timestamp() <= request.session.get(SEEN_BATCH, 0):
+        ended_at = context["ended"] = None
     is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
     # What may be undone is shown as the news only if nothing came after it.
-    is_latest = not (said or undone or is_held or context["errors"] or context.get("conflict"))
+    is_news = ended_at is not None and last is not None and ended_at > last.at
+    is_latest = not (said or undone or is_held or is_news or context["errors"] or context.get("conflict"))
     context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held}
     query, parsed = context["state"], context["parsed"]
     if (bar := context["bar"]).total == 0:

@@ -11,10 +11,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
-from core import ids
+from core import ids, notices
 from core.actor import Actor
 from core.errors import Conflict, NotFound
-from feedback import webhooks
+from feedback import triage, webhooks
 from feedback.checks import expecting
 from feedback.models import Check, CheckRun, UserFeedback
 from feedback.taxonomy import Sentiment
@@ -198,6 +198,7 @@ def tell(check: Check, *, by: int) -> None:
     """Update a locked check's state from its latest batch, and announce a change from passing to failing or back."""
     check.state = state_of(_latest(check))
     event = webhooks.EVENT_OF_OUTCOME.get(check.state)
+    transaction.on_commit(lambda: notices.publish(triage.NOTICE))
     if event is not None:
         has_turned = check.outcome and check.outcome != check.state
         check.outcome = check.state

@@ -45,6 +45,11 @@ class BatchLine:
     """Runs that have not ended."""
     figures: str
 
+    @property
+    def done(self) -> int:
+        """Runs that have ended."""
+        return self.total - self.left
+
 
 @dataclass(frozen=True)
 class ComparedLine(Marked):
@@ -109,6 +114,15 @@ def headline(head: BatchHeadOut, turned_failing: int, turned_passing: int) -> st
     if head.passed == head.total:
         return "All runs passed" if head.total > 1 else "The run passed"
     return f"{_passed(head)} runs passed"
+
+
+def ended(head: BatchHeadOut) -> str:
+    """What a batch that is over came to, for who does something else: `9 runs have ended: 4 passed, 5 to judge`."""
+    named = {"passed": "passed", "failed": "failed", "broken": "broken", "undecided": "to judge"}
+    told = [f"{thousands(number)} {word}" for name, word in named.items() if (number := getattr(head, name))]
+    if not told:
+        return "A batch was stopped before any run started"
+    return f"{thousands(head.total)} {'run has' if head.total == 1 else 'runs have'} ended: {', '.join(told)}"
 
 
 def figures(now: BatchHeadOut, before: BatchHeadOut | None) -> tuple[Figure, ...]:

@@ -21,11 +21,12 @@ from django.utils import timezone
 from accounts.authentication import actor_of_user
 from accounts.orgs import take_turns_with
 from accounts.rights import Right, require_admin
-from core import ids, sse
+from core import ids, notices, sse
 from core.actor import Actor
 from core.canonical import fingerprint
 from core.db import anew, give_connection_back
 from core.errors import DomainError, InvalidRequest, NotFound, Unauthorized
+from feedback import triage
 from feedback.checks import judging
 from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.models import Check, CheckBatch, CheckRun
@@ -191,7 +192,9 @@ def _begin_next(*, waits: bool) -> bool:
         waiting = dict(open_runs.filter(fork=None).values_list("batch").annotate(first=Min("pk")))
         under_way = Counter(open_runs.filter(fork__isnull=False).values_list("batch", flat=True))
         over = batches.keys() - waiting.keys() - under_way.keys()
-        CheckBatch.objects.filter(pk__in=over).update(ended_at=timezone.now())
+        if over:
+            CheckBatch.objects.filter(pk__in=over).update(ended_at=timezone.now())
+            transaction.on_commit(lambda: notices.publish(triage.NOTICE))
         if not waiting or under_way.total() >= settings.HEDDLE.check_runs:
             return False
         next_batch = min(waiting, key=lambda pk: (under_way[pk], pk))

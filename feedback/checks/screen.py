@@ -88,6 +88,22 @@ def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, star
     }
 
 
+def under_way(actor: Actor) -> dict[str, Any]:
+    """What the desk tells of the actor's batches: the `batches` that run (BatchLine), and of the latest that ended, if
+    that is news, `ended` (BatchLine), `ended_words` and `ended_at`. One query, two more if there are any.
+    """
+    found = batches.under_way(actor)
+    heads = batches.heads(found) if found else []
+    lines = [presenting_batches.line_of_batch(each, "") for each in heads]
+    told: dict[str, Any] = {"batches": [line for line, each in zip(lines, found, strict=True) if not each.ended_at]}
+    over = [place for place, each in enumerate(found) if each.ended_at]
+    if over:
+        last = max(over, key=lambda place: found[place].ended_at or found[place].created)
+        words = presenting_batches.ended(heads[last])
+        told |= {"ended": lines[last], "ended_words": words, "ended_at": found[last].ended_at}
+    return told
+
+
 def choices() -> dict[str, Any]:
     """The options that the forms offer."""
     return {"kinds": presenting.KINDS, "times": presenting.TIMES, "profiles": profiles.all_profiles()}

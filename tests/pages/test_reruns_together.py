@@ -3,12 +3,12 @@
 import pytest
 from django.test import Client
 
-from feedback.checks import judging
+from feedback.checks import judging, running
 from feedback.models import CheckBatch, CheckRun, Reply, UserFeedback
 from tests import make
-from tests.pages.desk import Browser, do, query_of, reports, stored, told, words
+from tests.pages.desk import Browser, client_of, do, query_of, reports, stored, told, words
 from tests.pages.dom import Node, dom, get, submit, then
-from tests.people import People
+from tests.people import People, second_admin
 
 OPEN = "/feedback/?q=is:open"
 
@@ -139,3 +139,31 @@ def test_the_history_of_a_report_leads_to_what_came_of_it(
     history = page.id("desk-report").one(class_="hist")
     assert "reran it: 1 undecided" in history.words and address in [link["href"] for link in history.all("a")]
     assert "created its check" not in history.words
+
+
+def test_the_desk_tells_how_far_the_runs_are_and_what_they_came_to_until_their_page_is_opened(
+    browser_of: Browser, who: People, made: list[UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    tick(client, "rerun", *made)
+    page = get(client, OPEN)
+    [link] = page.id("bulks").all("a")
+    assert "0 of 3" in link.words and not told(page)
+    while CheckRun.objects.filter(ended_at=None).exists():
+        make.run_turns()
+        running.go_on()
+    page = get(client, OPEN)
+    assert not page.id("bulks").all("a") and told(page) == ["3 runs have ended: 3 to judge"]
+    assert not told(get(client_of(second_admin()), OPEN)), "whoever did not ask for them is not told"
+    do(who.admin, made[0], "own", owner="me")
+    assert told(get(client, OPEN))[-1].startswith("Claimed")
+    get(client, link["href"])
+    assert told(get(client, OPEN)) == ["Claimed “report 0”"]
+
+
+def test_an_open_desk_hears_how_far_its_runs_are(browser_of: Browser, made: list[UserFeedback]) -> None:
+    client = browser_of("admin")
+    tick(client, "rerun", *made[:2])
+    pieces = client.get("/feedback/live/?q=is:open").streaming_content
+    heard = next(piece for piece in pieces if b"event: bulks" in piece).decode()
+    assert "0 of 2" in heard and CheckBatch.objects.get().batch_id in heard
