@@ -102,13 +102,16 @@ PLACES = {
     "catalogue/worlds": ("catalogue", "catalogue:worlds", "All worlds"),
     "skills": ("catalogue", "catalogue:skills", "All skills"),
     "agents": ("agents", "threads:agents", "All agents"),
-    "feedback": ("feedback", "threads:list", "All threads"),
-    "feedback/insight": ("insight", "threads:list", "All threads"),
+    "feedback": ("feedback", "feedback:desk", "Back to the desk"),
+    "feedback/checks": ("checks", "feedback:checks", "All checks"),
+    "feedback/insight": ("insight", "feedback:insight", "Back to Insight"),
     "settings": ("", "accounts:settings", "Back to the settings"),
     "settings/members": ("", "accounts:members", "All members"),
     "settings/webhooks": ("", "feedback:webhooks", "All webhooks"),
 }
 """By path prefix: the item in the app bar, and the list that an error page links to."""
+PLACES_OF_ADMINS = {"feedback", "checks", "insight"}
+"""Whose lists are for admins: everybody else is led to the first one."""
 
 CACHES = {
     "default": {

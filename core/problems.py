@@ -164,6 +164,8 @@ def _page(
     first, *others = request.path_info.strip("/").split("/")
     places = settings.PLACES
     place, way_out, words = places.get("/".join((first, *others[:1]))) or places.get(first) or places[""]
+    if place in settings.PLACES_OF_ADMINS and not getattr(getattr(request, "user", None), "is_staff", False):
+        _, way_out, words = places[""]
     context = {
         "status": status,
         "title": title,

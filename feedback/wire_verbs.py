@@ -49,7 +49,7 @@ class NoteIn(Patch):
 class OwnIn(Patch):
     """The new owner."""
 
-    owner: str | None
+    owner: Annotated[str, StringConstraints(min_length=1)] | None
     """An admin's email address, `me`, or null to release the report."""
 
 

@@ -499,6 +499,7 @@ def test_taking_giving_and_letting_go(act, refused, who, reports):
     assert act(reports[0], "own", owner="me")["report"]["owner"] == who.admin.user.email
     assert act(reports[0], "own", owner=None)["report"]["owner"] is None
     assert refused(reports[0], "own", owner=who.alice.user.email)[0] == 400
+    assert "owner" in refused(reports[0], "own", owner="")[2], "an empty variable of a client releases nothing"
     assert act(reports[0], "own", owner=who.admin.user.email)["report"]["owner"] == who.admin.user.email
 
 

@@ -52,6 +52,22 @@ def test_a_way_out_leads_to_the_list_and_an_id_is_told_from_words(
         assert sentence.one("code").words in path
 
 
+@pytest.mark.parametrize(
+    ("path", "way_out"),
+    [
+        ("/feedback/fb_nope/check/", "/feedback/"),
+        ("/feedback/checks/batches/bat_nope/", "/feedback/checks/"),
+        ("/feedback/insight/nope/", "/feedback/insight/"),
+    ],
+)
+def test_a_way_out_of_an_admins_page_leads_nobody_else_to_another_one(
+    browser_of: Browser, path: str, way_out: str
+) -> None:
+    for name, leads_to in (("admin", way_out), ("alice", "/threads/")):
+        answer = browser_of(name).get(path)
+        assert dom(answer, answer.status_code).one("main").one(class_="btns").one("a")["href"] == leads_to
+
+
 def test_a_page_that_is_refused_lights_its_own_place_and_no_other(browser_of: Browser) -> None:
     """A reader who may not see the desk is not told that they are among the threads."""
     assert not get(browser_of("alice"), "/feedback/", 403).one("nav", class_="nav").all("a", aria_current=True)
