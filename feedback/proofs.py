@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from core import ids
 from core.actor import Actor
@@ -36,10 +36,11 @@ def fixed_by(batch: CheckBatch) -> QuerySet[UserFeedback]:
     """The open reports that a batch proves fixed: all runs of each passed, and one has another answer than the rated
     one, or a person said of it that it passed.
     """
-    runs = CheckRun.objects.filter(batch=batch, of__feedback=OuterRef("pk"))
-    shows = Q(is_alike=False) | Q(judged_by__isnull=False)
-    has_other = Exists(runs.exclude(verdict=CheckRun.Verdict.PASSED))
-    return UserFeedback.objects.filter(Exists(runs.filter(shows)), ~has_other, resolved=False)
+    # By the runs of the batch: asked of each open report whether it has some, SQLite would go through all reports.
+    runs = CheckRun.objects.filter(batch=batch, of__feedback__isnull=False).values("of__feedback")
+    shown = runs.filter(Q(is_alike=False) | Q(judged_by__isnull=False))
+    others = runs.exclude(verdict=CheckRun.Verdict.PASSED)
+    return UserFeedback.objects.filter(pk__in=shown, resolved=False).exclude(pk__in=others)
 
 
 def passed_in(report: UserFeedback, batch_id: str) -> Thread:

@@ -13,6 +13,7 @@ from feedback.checks import keeping, running
 from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.models import CheckBatch, UserFeedback
 from feedback.querying import matching, understood
+from threads import profiles
 
 
 def rerun_all(
@@ -35,6 +36,8 @@ def rerun_all(
     if len(reports) * body.times > MOST_RUNS:
         reason = f"of at most {MOST_RUNS // body.times} reports the requests are rerun together"
         raise InvalidRequest.of(field, f"{reason}, {body.times} times each" if body.times > 1 else reason)
+    if body.model_profile is not None:
+        profiles.named(body.model_profile)  # before anything is stored
     return running.run(actor, keeping.for_reports(actor, reports), body)
 
 

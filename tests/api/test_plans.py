@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core import related
-from feedback import querying
-from feedback.models import RatedTool, Triage, UserFeedback, WebhookEndpoint
+from feedback import proofs, querying
+from feedback.models import CheckBatch, RatedTool, Triage, UserFeedback, WebhookEndpoint
 from feedback.querying import sides
 from feedback.webhooks import outbox, sending
 from tests import hooks, make
@@ -300,3 +300,9 @@ def test_few_are_expected_to_be_due_whatever_the_time_is_on_postgresql(who):
         cursor.execute("DEALLOCATE asked")
     assert "$" in plan and "triage_snoozed" in plan
     assert int(re.findall(r"rows=(\d+)", plan)[0]) < 60
+
+
+def test_what_a_batch_proves_fixed_is_read_from_its_runs(who):
+    batch = CheckBatch.objects.create(created_by=who.admin.user, skills="latest", tools="recorded")
+    plan = proofs.fixed_by(batch).explain()
+    assert "checkrun_batch_id" in plan and not re.search(r"\bscan (feedback_|u\d)|seq scan", plan, re.IGNORECASE)

@@ -138,7 +138,7 @@ def test_what_cannot_be_rerun_is_refused_by_name(api: Any, who: People, body: di
     again(who.alice)
     status, code, message = refusal_of(api("admin").post(RERUN, body))
     assert (status, code) == INVALID and said in message
-    assert not CheckRun.objects.exists()
+    assert not Check.objects.exists()
 
 
 def test_more_than_a_batch_holds_are_refused(api: Any, who: People, monkeypatch: pytest.MonkeyPatch) -> None:
