@@ -63,7 +63,7 @@ def act_on_all(
     if feedback_ids is not None:
         if len(feedback_ids) > MOST_TICKED:
             raise InvalidRequest(f"feedback_ids: must be at most {MOST_TICKED}; use a query for more")
-        ticked = {_key(place, feedback_id) for place, feedback_id in enumerate(feedback_ids)}
+        ticked = {report_key(place, feedback_id) for place, feedback_id in enumerate(feedback_ids)}
         ticked -= _originals(bulk)
         known = dict(UserFeedback.objects.filter(key__in=ticked).values_list("key", "pk"))
         bulk.chosen, bulk.total = sorted(known.values()), len(ticked)
@@ -109,7 +109,7 @@ def undo(actor: Actor, action: str) -> Bulk:
         undoing.require_undoable(actor, action)
         _stop(Bulk.objects.filter(key=action))
         left = undoing.left_of(action)
-        first, total = left.first(), left.count()
+        first, total = left.first(), left.order_by().values("feedback").distinct().count()
         after = first.pk - 1 if first else None
         return _begin(actor, Bulk(verb=UNDO, undoes=action, after=after, created_by_id=actor.user_id, total=total))
 
@@ -205,7 +205,8 @@ def sweep(*, orphans: bool = False) -> None:
         jobs.enqueue(TASK, pk)
 
 
-def _key(place: int, feedback_id: str) -> str:
+def report_key(place: int, feedback_id: str) -> str:
+    """The key in the id of a report that is the one at `place` of several; raises `InvalidRequest` for any other id."""
     key = ids.key_of(feedback_id, ids.FEEDBACK)
     if key is None:
         raise InvalidRequest.of(f"feedback_ids.{place}", f"{feedback_id[:80]} is no report id")
@@ -381,11 +382,11 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
     rows = UserFeedback.objects.select_for_update(of=("self",), no_key=True).select_related("resolved_by")
     found = list(rows.filter(pk__in=chosen).order_by("pk"))
 
+    decide = verb.of_many(actor, found, body)
+
     def work(report: UserFeedback) -> None:
         subject = triage.subject_of(report)
-        steps = verb.steps_on(report, body)
-        decided = [(each.name, each.decide(actor, subject, given)) for each, given in steps]
-        for name, decision in decided:  # all are allowed
+        for name, decision in decide(subject):
             triage.apply(actor, subject, name, decision, action=bulk.key)
 
     # While it waited for their locks, others may have changed them, so that they no longer match.
@@ -401,14 +402,20 @@ def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
     changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[:size])
     undoing.hold_for(changes)
 
-    def work(change: TriageChange, now: TriageChange) -> None:
-        stayed = undoing.undo_one(actor, change, now, action=bulk.key)
+    def work(of_report: Sequence[tuple[TriageChange, TriageChange]]) -> None:
+        stayed = [
+            column for change, now in of_report for column in undoing.undo_one(actor, change, now, action=bulk.key)
+        ]
         if stayed:
             raise Conflict(f"{undoing.columns_line(stayed)}: changed since, so not undone")
 
+    # An action may have changed a report more than once: what is counted are reports.
+    of_reports: dict[str, list[tuple[TriageChange, TriageChange]]] = {}
     for change, now in zip(changes, renaming.followed(changes), strict=True):
-        _counted(bulk, change.feedback.key, partial(work, change, now))
-        bulk.after = change.pk
+        of_reports.setdefault(change.feedback.key, []).append((change, now))
+    for key, of_report in of_reports.items():
+        _counted(bulk, key, partial(work, of_report))
+    bulk.after = changes[-1].pk if changes else bulk.after
     return len(changes)
 
 

@@ -24,7 +24,6 @@ from feedback.taxonomy import Outcome
 from feedback.wire import TriageIn
 from feedback.wire_verbs import (
     DuplicateIn,
-    FixIn,
     LabelIn,
     NoteIn,
     OutcomeIn,
@@ -242,8 +241,10 @@ def require_possible(actor: Actor, body: Exact) -> None:
             require_ahead(until)
         case DuplicateIn():
             _original(body)
-        case FixIn():
-            proofs.require_batch(body.batch_id)
+
+
+Decisions = Callable[[Subject], Sequence[tuple[str, Decision]]]
+"""The decisions about a report, each with the verb by which history names it; no two write the same columns."""
 
 
 def _not_decided(actor: Actor, subject: Subject, body: Any) -> Decision:
@@ -259,12 +260,14 @@ class Verb:
     decide: Callable[[Actor, Subject, Any], Decision] = _not_decided
     merges: bool = False
     """What it writes is added to what others wrote meanwhile, so that no two of them conflict."""
-    steps: "Callable[[UserFeedback, Any], Sequence[tuple[Verb, Exact]]] | None" = None
-    """Of an action on many: the verbs that it applies to each report, which do not write the same columns."""
+    together: Callable[[Actor, Sequence[UserFeedback], Any], Decisions] | None = None
+    """Of an action on several reports: reads once what it needs of all of them."""
 
-    def steps_on(self, report: UserFeedback, body: Exact) -> "Sequence[tuple[Verb, Exact]]":
-        """What it does to a report: verbs with their arguments."""
-        return self.steps(report, body) if self.steps else [(self, body)]
+    def of_many(self, actor: Actor, reports: Sequence[UserFeedback], body: Exact) -> Decisions:
+        """What it decides about each of several reports."""
+        if self.together is not None:
+            return self.together(actor, reports, body)
+        return lambda subject: [(self.name, self.decide(actor, subject, body))]
 
 
 UPDATE = Verb("update", TriageIn, update)

@@ -12,7 +12,7 @@ from core.actor import Actor
 from core.errors import DomainError
 from feedback import fixing, proofs
 from feedback.checks import expecting
-from feedback.models import Check, UserFeedback
+from feedback.models import Check, CheckRun, UserFeedback
 from feedback.presenting import href
 from threads import comparing
 from threads.access import may
@@ -26,6 +26,11 @@ _OTHER = Word("other", "Another answer", "", "note")
 _NONE = Word("none", "No answer", "", "rest")
 _PASSES = Word("passes", "Passes the check", "pos", "check")
 _FAILS = Word("fails", "Fails the check", "neg", "fault")
+_JUDGED = {
+    CheckRun.Verdict.PASSED: Word("passes", "Judged passed", "pos", "check"),
+    CheckRun.Verdict.FAILED: Word("fails", "Judged failed", "neg", "fault"),
+}
+"""Of a run that a person judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +52,18 @@ class Rerun:
     @property
     def facts(self) -> tuple[str, ...]:
         """How it was made, and its figures once it is whole."""
-        differs = (_OTHER.word.lower(),) if self.state in (_PASSES, _FAILS) and not self.compared.is_alike else ()
+        differs = (
+            (_OTHER.word.lower(),)
+            if self.state in (_PASSES, _FAILS, *_JUDGED.values()) and not self.compared.is_alike
+            else ()
+        )
         figures = () if self.is_running else self.compared.fork.facts
         return tuple(filter(None, (self.calls, *differs, *figures)))
 
     @property
     def may_be_fixed(self) -> bool:
-        """Whether it ended by itself and did not answer the same."""
-        return self.state in (_OTHER, _PASSES, _FAILS) and not self.compared.is_alike
+        """Whether it ended by itself, did not answer the same, and nobody judged that it failed."""
+        return self.state in (_OTHER, _PASSES, _FAILS, _JUDGED[CheckRun.Verdict.PASSED]) and not self.compared.is_alike
 
     @property
     def may_show_fix(self) -> bool:
@@ -93,7 +102,7 @@ def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) 
     if word.idle and not compared.is_alike and not any(right for _, right in compared.pairs):
         word = _NONE
     elif word.idle:
-        word = _of_check(misses) or (_ALIKE if compared.is_alike else _OTHER)
+        word = _judged(fork) or _of_check(misses) or (_ALIKE if compared.is_alike else _OTHER)
     return Rerun(
         thread_id=fork.thread_id,
         by="you" if fork.created_by_id == actor.user_id else fork.created_by.display_name,
@@ -109,6 +118,12 @@ def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) 
 def token_of(fork: Thread) -> tuple[int, str]:
     """What changes with every change of a fork that is shown."""
     return fork.revision, fork.status
+
+
+def _judged(fork: Thread) -> Word | None:
+    """What a person said of a fork that is a run."""
+    judged = CheckRun.objects.filter(fork=fork, judged_by__isnull=False).values_list("verdict", flat=True).first()
+    return _JUDGED[CheckRun.Verdict(judged)] if judged in _JUDGED else None
 
 
 def _of_check(misses: tuple[tuple[str, str], ...] | None) -> Word | None:

@@ -2,11 +2,10 @@
 one action that one undo takes back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.utils.text import Truncator
 from pydantic import BaseModel
 
 from accounts.rights import require_admin
@@ -15,11 +14,11 @@ from core.actor import Actor
 from core.db import anew
 from core.errors import InvalidRequest
 from core.visible import is_visible
-from core.wire import Exact
 from feedback import following, proofs, triage
 from feedback.checks import expecting
-from feedback.deciding import Verb, verb_named
-from feedback.models import Reply, UserFeedback
+from feedback.deciding import Decision, Decisions, Subject, Verb, is_revisited, resolve, verb_named
+from feedback.deciding import reply as decide_reply
+from feedback.models import Reply, Triage, UserFeedback
 from feedback.taxonomy import Outcome
 from feedback.wire import NOTES_LENGTH
 from feedback.wire_verbs import DuplicateIn, FixIn, ReplyIn, ResolveIn
@@ -27,6 +26,8 @@ from threads.models import Thread
 
 MOST_TOLD = 200
 """Most submitters of duplicates who are told in the request; more are left to a bulk."""
+ROOM = 2_000
+"""Characters of a reply that are kept for the answer that goes with it."""
 _ANSWERED = Q(reply__public_status=Reply.Status.ANSWERED)
 
 
@@ -50,6 +51,8 @@ def fix(
     `InvalidRequest` for more than `MOST_TOLD` submitters to tell, and as `triage.act`.
     """
     require_admin(actor)
+    if shows:
+        require_room(reply.public_reply if reply else None, field="fixed_reply")
     if len(alike) > MOST_TOLD:
         raise InvalidRequest.of("fixed_alike", f"must be at most {MOST_TOLD}")
     keys = [key for each in alike if (key := ids.key_of(each, ids.FEEDBACK))]
@@ -78,19 +81,30 @@ def fix(
         return report, action if changed else done
 
 
-def _each(report: UserFeedback, body: FixIn) -> list[tuple[Verb, Exact]]:
-    """Reply, if anything is to be said, and resolve as fixed by its own run. Raises `InvalidRequest` for a report whose
-    runs in the batch did not all pass.
+def _of_batch(actor: Actor, reports: Sequence[UserFeedback], body: FixIn) -> Decisions:
+    """Reply, if anything is to be said, and resolve as fixed by its own run; to a duplicate of such a report only the
+    reply. A report that the batch does not prove fixed is refused with the reason.
     """
-    fork = proofs.passed_in(report, body.batch_id)
-    reply = ReplyIn(public_reply=body.public_reply) if is_visible(body.public_reply or "") else None
-    if body.shows_answer:
-        reply = _with_answer(reply, fork)
-    told: list[tuple[Verb, Exact]] = [(verb_named("reply"), reply)] if reply else []
-    return [*told, (verb_named("resolve"), ResolveIn(outcome=Outcome.FIXED.value, proof=fork.thread_id))]
+    pks = {report.pk for report in reports}
+    originals = Triage.objects.filter(pk__in=pks, duplicate_of__isnull=False).values_list("duplicate_of", flat=True)
+    shown = proofs.Proofs(body.batch_id, pks | set(originals))
+    reply = ReplyIn(public_reply=body.public_reply) if body.public_reply else None
+
+    def decide(subject: Subject) -> list[tuple[str, Decision]]:
+        if reply and shown.passed(subject["duplicate_of_id"] or 0):
+            return [("reply", decide_reply(actor, subject, reply))]
+        if is_revisited(subject.report):
+            raise InvalidRequest("Its submitter changed it after it was resolved.")
+        resolved = resolve(actor, subject, ResolveIn(outcome=Outcome.FIXED.value))
+        fork = shown.of(subject.report)
+        told = _with_answer(reply, fork) if body.shows_answer else reply
+        replied = [("reply", decide_reply(actor, subject, told))] if told else []
+        return [*replied, ("resolve", {**resolved, "proof": fork.thread_id})]
+
+    return decide
 
 
-FIX = Verb("fix", FixIn, steps=_each)
+FIX = Verb("fix", FixIn, together=_of_batch)
 """Resolves the reports that a batch of runs proves fixed."""
 
 
@@ -99,16 +113,36 @@ def untold_count(report: UserFeedback) -> int:
     return _untold(report).count()
 
 
+def untold(originals: Collection[str]) -> list[str]:
+    """The ids of the duplicates of reports with these ids that have no answer yet. One query."""
+    keys = [ids.key_of(each, ids.FEEDBACK) for each in originals]
+    copies = UserFeedback.objects.filter(triage__duplicate_of__key__in=keys).exclude(_ANSWERED).order_by("pk")
+    return [ids.FEEDBACK + key for key in copies.values_list("key", flat=True)]
+
+
 def _untold(report: UserFeedback) -> QuerySet[UserFeedback]:
     return UserFeedback.objects.filter(triage__duplicate_of=report.pk).exclude(_ANSWERED)
 
 
-def _with_answer(reply: ReplyIn | None, fork: Thread) -> ReplyIn:
-    """A reply that ends with the answer of a fork, cut to the length that a reply may have."""
+def require_room(reply: str | None, *, field: str) -> None:
+    """Refuse a reply beside which an answer would have no room."""
+    if reply and len(reply) > NOTES_LENGTH - ROOM:
+        raise InvalidRequest.of(
+            field, f"must have at most {NOTES_LENGTH - ROOM:,} characters if the answer goes with it"
+        )
+
+
+def _with_answer(reply: ReplyIn | None, fork: Thread) -> ReplyIn | None:
+    """A reply that ends with the answer of a fork, cut to the length that a reply may have; the reply alone if there
+    are no words in the answer.
+    """
     said = expecting.answer_of(fork, fork.forked_from_message_sequence_num or 0).words
+    if not is_visible(said):
+        return reply
     words = [*([reply.public_reply or ""] if reply else []), "The same question is now answered so:"]
     begun = "\n\n".join([*words, ""])
-    return ReplyIn(public_reply=begun + Truncator(said).chars(max(1, NOTES_LENGTH - len(begun))))
+    left = NOTES_LENGTH - len(begun)
+    return ReplyIn(public_reply=begun + (said if len(said) <= left else f"{said[: left - 1]}…"))
 
 
 def _apply(actor: Actor, report: UserFeedback, verb: Verb, body: BaseModel, action: str) -> bool:

@@ -261,10 +261,11 @@ _SUBJECT = Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list("k
 
 
 def _extent(action: str) -> QuerySet[TriageChange, Any]:
-    """When an action began, and how many reports it changed, and notes and replies it wrote."""
+    """When an action began, how many reports it changed and notes it wrote, and how many people it replied to."""
     figures = {"began": Min("at"), "reports": Count("feedback", distinct=True)}
     rows = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by()
-    texts = {verb: Count("pk", filter=Q(verb=verb)) for verb in ("note", "reply")}
+    texts = {"notes": Count("pk", filter=Q(verb="note"))}
+    texts["answered"] = Count("feedback__created_by", distinct=True, filter=Q(verb="reply"))
     return rows.values("action").annotate(**figures, **texts).values_list(*figures, *texts)
 
 

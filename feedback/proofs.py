@@ -1,13 +1,16 @@
 """Reruns by which somebody decides about a report: forks of the rated thread in which its request is answered again."""
 
+from collections import defaultdict
+from collections.abc import Collection
 from typing import cast
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from feedback.models import CheckBatch, CheckRun, UserFeedback
+from feedback.models import CheckBatch, CheckRun, TriageChange, UserFeedback
+from feedback.taxonomy import Sentiment
 from threads import pending
 from threads.access import thread_for
 from threads.models import Thread
@@ -33,23 +36,68 @@ def require_batch(batch_id: str) -> CheckBatch:
 
 
 def fixed_by(batch: CheckBatch) -> QuerySet[UserFeedback]:
-    """The open reports that a batch proves fixed: all runs of each passed, and one has another answer than the rated
-    one, or a person said of it that it passed.
-    """
+    """The open reports that a batch proves fixed (`Proofs`)."""
     # By the runs of the batch: asked of each open report whether it has some, SQLite would go through all reports.
     runs = CheckRun.objects.filter(batch=batch, of__feedback__isnull=False).values("of__feedback")
     shown = runs.filter(Q(is_alike=False) | Q(judged_by__isnull=False))
-    others = runs.exclude(verdict=CheckRun.Verdict.PASSED)
-    return UserFeedback.objects.filter(pk__in=shown, resolved=False).exclude(pk__in=others)
+    rows = UserFeedback.objects.filter(pk__in=shown, resolved=False, sentiment=Sentiment.NEGATIVE)
+    rows = rows.filter(modified__lt=batch.created).exclude(pk__in=runs.exclude(verdict=CheckRun.Verdict.PASSED))
+    later = _failed_later(batch).filter(of__feedback=OuterRef("pk"))
+    return rows.exclude(Exists(later)).exclude(Exists(_reopened(batch).filter(feedback=OuterRef("pk"))))
 
 
-def passed_in(report: UserFeedback, batch_id: str) -> Thread:
-    """The thread of a report's latest run in a batch; raises `InvalidRequest` unless all of its runs there passed."""
-    runs = CheckRun.objects.filter(batch=require_batch(batch_id), of__feedback=report).select_related("fork")
-    found = list(runs.order_by("pk"))
-    if not found or any(run.verdict != CheckRun.Verdict.PASSED or run.fork is None for run in found):
-        raise InvalidRequest("Not all of its runs in this batch passed.")
-    return cast(Thread, found[-1].fork)
+class Proofs:
+    """What a batch shows of some reports: fixed is what was rated negative, if all its runs passed, one of them has
+    another answer than the rated one or a person said of it that it passed, none failed in a later batch, and neither
+    was the rating changed since, nor the report reopened. Four queries, however many reports there are.
+    """
+
+    def __init__(self, batch_id: str, pks: Collection[int]) -> None:
+        self.batch = require_batch(batch_id)
+        runs = CheckRun.objects.filter(batch=self.batch, of__feedback__in=pks).select_related("fork", "of")
+        self._runs: dict[int | None, list[CheckRun]] = defaultdict(list)
+        for run in runs.order_by("pk"):
+            self._runs[run.of.feedback_id].append(run)
+        failed = _failed_later(self.batch).filter(of__feedback__in=pks)
+        self._failed = set(failed.values_list("of__feedback", flat=True))
+        self._reopened = set(_reopened(self.batch).filter(feedback__in=pks).values_list("feedback", flat=True))
+
+    def passed(self, pk: int) -> bool:
+        """Whether all runs of a report passed."""
+        runs = self._runs[pk]
+        return bool(runs) and all(run.verdict == CheckRun.Verdict.PASSED and run.fork for run in runs)
+
+    def lack(self, report: UserFeedback) -> str:
+        """Why a report is not proved fixed, as a sentence; empty if it is. Whether it is open does not matter."""
+        if not self.passed(report.pk):
+            return "Not all of its runs in this batch passed."
+        if report.sentiment != Sentiment.NEGATIVE:
+            return "It was rated positive."
+        if report.modified >= self.batch.created:
+            return "Its submitter changed it after this batch had begun."
+        if report.pk in self._failed:
+            return "It failed in a later batch."
+        if report.pk in self._reopened:
+            return "It was reopened after this batch had begun."
+        return "" if self._shown(report) else "The answer is the rated one, and nobody said of it that it passed."
+
+    def of(self, report: UserFeedback) -> Thread:
+        """The latest run that shows that a report is fixed; raises `InvalidRequest` with the reason if it does not."""
+        if lack := self.lack(report):
+            raise InvalidRequest(lack)
+        return cast(Thread, self._shown(report)[-1])
+
+    def _shown(self, report: UserFeedback) -> list[Thread | None]:
+        runs = self._runs[report.pk]
+        return [run.fork for run in runs if run.is_alike is False or run.judged_by_id is not None]
+
+
+def _failed_later(batch: CheckBatch) -> QuerySet[CheckRun]:
+    return CheckRun.objects.filter(batch__gt=batch.pk, verdict=CheckRun.Verdict.FAILED)
+
+
+def _reopened(batch: CheckBatch) -> QuerySet[TriageChange]:
+    return TriageChange.objects.filter(verb="reopen", at__gt=batch.created)
 
 
 def answer_of(report: UserFeedback) -> range:

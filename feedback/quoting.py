@@ -13,7 +13,7 @@ from django.db.models.functions import Left
 from core import ids
 from core.markdown import opening
 from feedback.models import Comment, RatedAnswer, RatedTool, UserFeedback
-from threads.models import Block
+from threads.models import Block, Message
 
 OPENING_LENGTH = 140
 BETWEEN = "\nxqcommentqx\n"
@@ -31,6 +31,15 @@ def answer_openings(feedback_ids: Collection[str]) -> dict[str, str]:
     keys = [ids.key_of(each, ids.FEEDBACK) for each in feedback_ids]
     rows = UserFeedback.objects.filter(key__in=keys).annotate(words=answer_opening()).values_list("key", "words")
     return {ids.FEEDBACK + key: opening(words, OPENING_LENGTH) for key, words in rows if words} if keys else {}
+
+
+def request_openings(pks: Collection[int]) -> dict[int, str]:
+    """How the requests of rated answers begin, by row id of the report; only of those with text. At most one query."""
+    asked = Message.objects.filter(thread=OuterRef("thread"), role="user", idx__lt=OuterRef("message_sequence_num"))
+    texts = Block.objects.filter(thread=OuterRef("thread"), idx=OuterRef("asked"), kind="text").order_by("position")
+    opens = Subquery(texts.values(beginning=Left("text", OPENING_LENGTH * 4))[:1])
+    rows = UserFeedback.objects.filter(pk__in=pks).annotate(asked=Subquery(asked.order_by("-idx").values("idx")[:1]))
+    return {pk: words for pk, words in rows.annotate(words=opens).values_list("pk", "words") if words} if pks else {}
 
 
 def comments(pks: Collection[int]) -> dict[int, str]:

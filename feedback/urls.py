@@ -20,6 +20,7 @@ urlpatterns = [
     path("feedback/checks/batches/", batches.all_batches, name="batches"),
     path("feedback/checks/batches/<str:batch_id>/", batches.one_batch, name="batch"),
     path("feedback/checks/batches/<str:batch_id>/fix/", batches.fix, name="fix_batch"),
+    path("feedback/checks/batches/<str:batch_id>/leave/", batches.leave, name="leave_batch"),
     path("feedback/checks/batches/<str:batch_id>/judge/", judging.first, name="judge_batch"),
     path("feedback/checks/batches/<str:batch_id>/stop/", batches.stop, name="stop_batch"),
     path("feedback/insight/", insight.insight, name="insight"),

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from core.wire import UNCHANGED, Page, Patch, Wire
-from feedback.checks.wire import RunIn
+from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.querying import parse
 from feedback.wire import NOTES_LENGTH, TriagedOut
 
@@ -125,6 +125,9 @@ class BulkIn(ActIn, SeveralIn):
 
 class RerunAllIn(RunIn, SeveralIn):
     """Reports whose requests are answered again, and how."""
+
+    feedback_ids: Annotated[list[str], Field(max_length=MOST_RUNS)] | None = None
+    """Ids of the reports; give either these or `query`. Together they may have at most 500 runs."""
 
 
 class UndoIn(Patch):

@@ -81,11 +81,15 @@ class OutcomeIn(Patch):
     proof: Proof | None = None
 
 
+Said = Annotated[str, StringConstraints(max_length=NOTES_LENGTH), Seen]
+"""The words of a reply."""
+
+
 class FixIn(Patch):
     """How reports end that a batch of runs proved fixed: each by its own run."""
 
     batch_id: Annotated[str, StringConstraints(max_length=80)]
-    public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+    public_reply: Said | None = None
     """A reply to each submitter."""
     shows_answer: bool = False
     """Whether each submitter gets the new answer to their request, after the reply if there is one."""

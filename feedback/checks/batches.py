@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
 from accounts.rights import require_admin
@@ -29,6 +29,7 @@ Tallies = Mapping[int, tuple[TallyOut, int]]
 """By row id of the check: its results in one batch, and the row id of that batch."""
 _NAMED = ("key", "title", "message_sequence_num", "feedback__key", "thread__key")
 _RUNS = CheckRun.objects.only("of", "batch", "ended_at", "verdict")
+_REMEMBERED = 20
 _WORST = ("failing", "undecided", "running", "untried", "passing")
 
 
@@ -58,6 +59,19 @@ def listed(actor: Actor) -> QuerySet[CheckBatch]:
     return CheckBatch.objects.select_related("created_by")
 
 
+def comparable(actor: Actor, batch: CheckBatch) -> QuerySet[CheckBatch]:
+    """All batches that have a check with this one in common, newest first."""
+    checks = CheckRun.objects.filter(batch=batch).values("of")
+    shared = CheckRun.objects.filter(batch=OuterRef("pk"), of__in=checks)
+    return listed(actor).filter(Exists(shared)).order_by("-pk")
+
+
+def proved(actor: Actor, batch_id: str) -> list[str]:
+    """The ids of the reports that a batch proves fixed (`proofs.Proofs`)."""
+    keys = proofs.fixed_by(batch_for(actor, batch_id)).order_by("pk").values_list("key", flat=True)
+    return [ids.FEEDBACK + key for key in keys]
+
+
 def under_way(actor: Actor) -> list[CheckBatch]:
     """The actor's batches that run or ended within `NEWS`, oldest first. One query."""
     return _UNDER_WAY.all(actor.user_id, timezone.now() - NEWS)
@@ -80,6 +94,7 @@ def heads(batches: Sequence[CheckBatch]) -> list[BatchHeadOut]:
         waiting=Count("pk", filter=~is_over & Q(fork=None)),
         running=Count("pk", filter=~is_over & Q(fork__isnull=False)),
         undecided=Count("pk", filter=is_over & Q(verdict=None)),
+        aside=Count("pk", filter=Q(of__is_kept=False, of__dropped_at=None)),
         unpriced=Count("pk", filter=is_over & Q(fork__isnull=False, cost=None)),
         **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in CheckRun.Verdict.values},
         **{f"all_{name}": Sum(name) for name in CheckRun.FIGURES},
@@ -141,20 +156,32 @@ def compared(batch: CheckBatch, other: CheckBatch | None) -> list[Compared]:
 
 
 def fix(actor: Actor, batch_id: str, body: FixBatchIn) -> Bulk:
-    """Resolve as fixed the reports that a batch proves fixed (`proofs.fixed_by`), or those that are named, each by its
-    own run and with a reply if one is given, as one bulk that one undo takes back.
+    """Resolve as fixed the reports that a batch proves fixed (`proofs.Proofs`), or those that are named, each by its
+    own run and with a reply if one is given, which the submitters of duplicates without an answer get, too; as one bulk
+    that one undo takes back.
 
-    Raises `InvalidRequest` if there is none; a named report whose runs did not all pass is a failure of the bulk.
+    Asked again for all when all are fixed, it returns the bulk that did it. Raises `InvalidRequest` if there is none,
+    and for a reply beside which the answer has no room; a named report that it does not prove is a failure of the bulk.
     """
     batch = batch_for(actor, batch_id)
+    if body.shows_answer:
+        fixing.require_room(body.public_reply, field="public_reply")
     named = body.feedback_ids
     if named is None:
-        keys = proofs.fixed_by(batch).order_by("pk").values_list("key", flat=True)
-        named = [ids.FEEDBACK + key for key in keys]
+        named = proved(actor, batch_id)
+        if not named and (done := _fixed_before(actor, batch)):
+            return done
     if not named:
-        raise InvalidRequest("feedback_ids: this batch proves no open report fixed")
+        raise InvalidRequest.of("feedback_ids", "this batch proves no open report fixed")
     step = FixIn(batch_id=batch.batch_id, public_reply=body.public_reply, shows_answer=body.shows_answer)
-    return bulk.act_on_all(actor, fixing.FIX, step, feedback_ids=named)
+    told = fixing.untold(named) if body.public_reply else []
+    return bulk.act_on_all(actor, fixing.FIX, step, feedback_ids=[*named, *told])
+
+
+def _fixed_before(actor: Actor, batch: CheckBatch) -> Bulk | None:
+    """The actor's latest bulk that fixed what a batch proves: a client asks again that did not hear the answer."""
+    own = Bulk.objects.filter(verb=fixing.FIX.name, created_by=actor.user_id).order_by("-pk")[:_REMEMBERED]
+    return next((each for each in own if each.arguments["batch_id"] == batch.batch_id), None)
 
 
 def _previous(batch: CheckBatch, checks: Iterable[int]) -> Tallies:
@@ -211,6 +238,7 @@ def _head(batch: CheckBatch, row: Mapping[str, Any] | None) -> BatchHeadOut:
         created=batch.created,
         created_by=batch.created_by.email,
         ended_at=batch.ended_at,
+        of_reports=bool(row.get("aside")),
         **counts,
         is_over=not counts["waiting"] and not counts["running"],
         seconds=round(row.get("all_seconds") or 0.0, 3),

@@ -64,7 +64,8 @@ def answer_of(thread: Thread, upto: int) -> Answer:
     Preloaded skills do not count as calls by the agent, and goal attempts do not count as tool calls.
     """
     following = pending.next_request(thread.pk, upto)
-    turn = Turn.objects.filter(thread=thread, answer_idx__gt=upto).order_by("pk").first()
+    upper = {"answer_idx__lt": following} if following else {}
+    turn = Turn.objects.filter(thread=thread, answer_idx__gt=upto, **upper).order_by("pk").first()
     declared = goals.named(Goal.objects.filter(turn=turn).order_by("pk")) if turn else {}
     words: list[str] = []
     calls: list[tuple[str, Mapping[str, Any]]] = []

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
+from catalogue import naming
 from core import ids, notices
 from core.actor import Actor
 from core.errors import Conflict, NotFound
@@ -24,7 +25,7 @@ from threads.status import ThreadStatus
 
 _AT_ONCE = 200
 _WITH_FORK = CheckRun.objects.select_related("fork").defer(*(f"fork__{column}" for column in Thread.HEAVY))
-_RUNS = _WITH_FORK.select_related("of", "batch__created_by")
+_RUNS = _WITH_FORK.select_related("of", "batch__created_by", "judged_by")
 _WITH_BOTH = _WITH_FORK.select_related("of__thread").defer(*(f"of__thread__{column}" for column in Thread.HEAVY))
 logger = logging.getLogger("heddle.checks")
 
@@ -51,10 +52,11 @@ def run_for(actor: Actor, run_id: str) -> CheckRun:
     return found
 
 
-def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
+def judge(actor: Actor, run_id: str, verdict: str | None, *, seen: str | None = None) -> CheckRun:
     """Set a person's verdict on a run; None restores that of the expectations.
 
-    Raises `Conflict` for a run that has not ended or was never started, and if the expectations change at that moment.
+    `seen` is who had judged it when the actor looked (an address, empty for nobody). Raises `Conflict` if somebody else
+    judged it since, for a run that has not ended or was never started, and if the expectations change at that moment.
     """
     found = run_for(actor, run_id)
     if found.ended_at is None:
@@ -68,6 +70,9 @@ def judge(actor: Actor, run_id: str, verdict: str | None) -> CheckRun:
         if check is None or judged is None:
             raise NotFound.of("run", run_id[:80])
         judged.of = check
+        other = judged.judged_by
+        if seen is not None and other is not None and other.pk != actor.user_id and other.email != seen:
+            raise Conflict(f"{other.display_name} judged just now that it {judged.verdict}. Press again to overrule.")
         if reading is None:
             judged.verdict, judged.judged_by_id = verdict, actor.user_id
         elif reading.wanted == check.wanted:
@@ -235,7 +240,15 @@ def _is_alike(run: CheckRun, answer: expecting.Answer) -> bool | None:
     if not answer.is_whole:
         return None
     rated = expecting.answer_of(run.of.thread, cast(Thread, run.fork).forked_from_message_sequence_num or 0)
-    return (answer.words, answer.calls) == (rated.words, rated.calls)
+    return (answer.words, _work(answer)) == (rated.words, _work(rated))
+
+
+def _work(answer: expecting.Answer) -> list[tuple[object, object]]:
+    """Its calls, by the tools' own names, which are stored with or without their servers'; without those of the
+    runtime: skills that are loaded, goals that are achieved.
+    """
+    calls = [(naming.read(name), name, given) for name, given in answer.calls if not naming.is_of_runtime(name)]
+    return [(read.name if read else name, given) for read, name, given in calls]
 
 
 def _open_to_expectations(check: Check) -> QuerySet[CheckRun]:

@@ -39,7 +39,7 @@ def keep(
     """
     report = triage.report_for(actor, feedback_id)
     before = Check.objects.filter(feedback=report).first()
-    found = judging.readings(before, _data(body)) if before and digest(body) != fingerprint(before.wanted) else {}
+    found = judging.readings(before, _data(body)) if before and _judges(before, body) else {}
     with triage.named_reports_stay(), transaction.atomic():
         defaults = {
             "expectations": _data(body),
@@ -61,44 +61,53 @@ def keep(
             raise Conflict(f"Somebody else changed the check. It now expects: {theirs}. Save again to overwrite.")
         if body.title and title_was is not None and now and check.title not in (title_was, body.title):
             raise Conflict(f"Somebody else renamed the check to {isolated(check.title)}. Save again to overwrite.")
-        is_changed, judged_anew = (digest(body) != fingerprint(each) for each in (check.expectations, check.wanted))
+        judged_anew, is_made = _judges(check, body), check.is_aside
         check.title, check.is_kept, check.dropped_at = body.title or check.title, True, None
-        if is_changed:
+        if is_made:  # whoever reran its report has not created it
+            check.created, check.created_by_id = timezone.now(), actor.user_id
+        if is_made or digest(body) != fingerprint(check.expectations):
             check.expectations, check.modified, check.modified_by_id = _data(body), timezone.now(), actor.user_id
-        check.save(update_fields=["expectations", "title", "is_kept", "dropped_at", "modified", "modified_by"])
+        check.save()
         if judged_anew:
             judging.judge_anew(check, found, by=actor.user_id)
     return check
 
 
-def for_reports(actor: Actor, reports: Sequence[UserFeedback]) -> list[Check]:
-    """The checks of reports, in their order; those that have none get one that is not kept. Seven queries, however many
-    reports. The rerun of one that was deleted brings its runs back, not the check.
+def _judges(check: Check, body: CheckIn) -> bool:
+    """Whether a check that is kept so judges its latest runs otherwise than it did."""
+    return check.is_aside or digest(body) != fingerprint(check.wanted)
+
+
+def for_reports(actor: Actor, pks: Sequence[int]) -> list[Check]:
+    """The checks of reports with these row ids, as far as these are there; those that have none get one that is not
+    kept. Seven queries, however many. The rerun of one that was deleted brings its runs back, not the check.
+
+    Call it in the transaction that uses them: the reports are locked, so that none is retracted meanwhile.
     """
     require_admin(actor)
-    pks = [report.pk for report in reports]
-    with triage.named_reports_stay(), transaction.atomic():
-        Check.objects.filter(feedback__in=pks, dropped_at__isnull=False).update(dropped_at=None)
-        there = set(Check.objects.filter(feedback__in=pks).values_list("feedback", flat=True))
-        new = [report for report in reports if report.pk not in there]
-        asked = quoting.quoted([report.pk for report in new])
-        Check.objects.bulk_create(
-            (
-                Check(
-                    feedback=report,
-                    thread_id=report.thread_id,
-                    message_sequence_num=report.message_sequence_num,
-                    title=_titled(asked[report.pk].request, report),
-                    is_kept=False,
-                    created_by_id=actor.user_id,
-                    modified_by_id=actor.user_id,
-                )
-                for report in new
-            ),
-            ignore_conflicts=True,  # somebody creates it meanwhile
-        )
-        found = {check.feedback_id: check for check in Check.objects.filter(feedback__in=pks)}
-    return [found[pk] for pk in pks if pk in found]
+    rows = UserFeedback.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk")
+    reports = list(rows.select_related("thread").only("key", "thread__title", "message_sequence_num"))
+    kept = Check.objects.filter(feedback__in=reports)
+    kept.filter(dropped_at__isnull=False).update(dropped_at=None)
+    there = set(kept.values_list("feedback", flat=True))
+    new = [report for report in reports if report.pk not in there]
+    asked = quoting.request_openings([report.pk for report in new])
+    Check.objects.bulk_create(
+        (
+            Check(
+                feedback=report,
+                thread_id=report.thread_id,
+                message_sequence_num=report.message_sequence_num,
+                title=_titled(asked.get(report.pk, ""), report),
+                is_kept=False,
+                created_by_id=actor.user_id,
+                modified_by_id=actor.user_id,
+            )
+            for report in new
+        ),
+        ignore_conflicts=True,  # somebody creates it at the same time, which needs no lock of its report
+    )
+    return list(kept.order_by("feedback"))
 
 
 def digest(body: CheckIn) -> str:
@@ -119,9 +128,9 @@ def drop(actor: Actor, check_id: str) -> Check:
 
 
 def check_for(actor: Actor, check_id: str) -> Check:
-    """The check with that id, for an admin; raises `Unauthorized`, then `NotFound`."""
+    """The kept check with that id, for an admin; raises `Unauthorized`, then `NotFound`."""
     require_admin(actor)
-    found = Check.objects.filter(key=ids.key_of(check_id, ids.CHECK) or "", dropped_at=None).first()
+    found = Check.objects.filter(key=ids.key_of(check_id, ids.CHECK) or "", is_kept=True).first()
     if found is None:
         raise NotFound.of("check", check_id[:80])
     return found

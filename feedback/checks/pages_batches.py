@@ -21,6 +21,8 @@ from feedback.models import CheckBatch
 
 PAGE = 30
 OTHERS = 20
+_LEFT_OUT, _MOST_LEFT_OUT = "left_out", 5
+"""Session key: by the id of a batch, the reports whose ticks were taken away; of how many batches it keeps them."""
 
 
 @signed_in
@@ -49,18 +51,20 @@ def _batch(request: HttpRequest, actor: Actor, batch_id: str, *, status: int = 2
     if now.ended_at and now.ended_at.timestamp() > request.session.get(pages_desk.SEEN_BATCH, 0):
         request.session[pages_desk.SEEN_BATCH] = now.ended_at.timestamp()
     earlier = running.batch_for(actor, against) if against else None
-    others = [each for each in batches.listed(actor).order_by("-pk")[:OTHERS] if each not in (now, earlier)]
+    others = [each for each in batches.comparable(actor, now)[:OTHERS] if each not in (now, earlier)]
     turned = request.GET.get("turned", "")
     context = screen.of_batch(
         now,
         earlier,
         turned=turned if turned in screen.TURNED else "",
         start=bodies.number(request.GET.get("from", "")) or 0,
+        left_out=_left_out(request, batch_id),
     )
     onward = {**request.GET.dict(), "from": context["next_from"]}
     context |= {
         "others": _lines([earlier, *others] if earlier else others),
         "zone": zones.of(request),
+        "desk": pages_desk.last_list(request),
         "onward": f"?{urlencode(onward)}" if context["next_from"] else "",
         **more,
     }
@@ -82,9 +86,13 @@ def fix(request: HttpRequest, batch_id: str) -> HttpResponse:
     words = forms.lines(form.get("public_reply", "")).strip()
     try:
         bodies.check_storable(dict(form.lists()))
-        if not form.getlist("feedback_ids"):
+        named = form.getlist("feedback_ids")
+        if "elsewhere" in form:
+            apart = _left_out(request, batch_id) | set(form.getlist("shown"))
+            named += [each for each in batches.proved(actor, batch_id) if each not in apart]
+        if not named:
             raise InvalidRequest("No report is ticked.")
-        asked = {"feedback_ids": form.getlist("feedback_ids"), "public_reply": words or None}
+        asked = {"feedback_ids": named, "public_reply": words or None}
         batches.fix(actor, batch_id, bodies.parse(FixBatchIn, asked | {"shows_answer": "shows_answer" in form}))
     except DomainError as problem:
         return _batch(
@@ -97,6 +105,25 @@ def fix(request: HttpRequest, batch_id: str) -> HttpResponse:
             status=problem.status,
         )
     return redirect(pages_desk.last_list(request))
+
+
+@signed_in
+@require_POST
+def leave(request: HttpRequest, batch_id: str) -> HttpResponse:
+    """Remember that a report is not to be resolved with the others, or that it is again: its tick was taken away or
+    set. So it stays, whatever page is looked at meanwhile.
+    """
+    running.batch_for(admin_actor(request), batch_id)
+    apart, of = _left_out(request, batch_id), request.POST.get("of", "")[:80]
+    apart = apart - {of} if of in request.POST.getlist("feedback_ids") else apart | {of}
+    kept = dict(request.session.get(_LEFT_OUT, {}))
+    kept.pop(batch_id, None)
+    request.session[_LEFT_OUT] = dict([*kept.items(), (batch_id, sorted(apart))][-_MOST_LEFT_OUT:])
+    return HttpResponse(status=204)
+
+
+def _left_out(request: HttpRequest, batch_id: str) -> set[str]:
+    return set(request.session.get(_LEFT_OUT, {}).get(batch_id, ()))
 
 
 @signed_in

@@ -27,11 +27,14 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     if verdict not in _WORDS:
         raise InvalidRequest(f"verdict: must be one of {', '.join(_WORDS)}")
     try:
-        judged = judging.judge(actor, run_id, None if verdict == "expectations" else verdict)
+        given = None if verdict == "expectations" else verdict
+        judged = judging.judge(actor, run_id, given, seen=request.POST.get("seen"))
     except Conflict as problem:
         notes.warning(request, problem.message)
-        return redirect("feedback:run", run_id)
-    notes.success(request, f"{_WORDS[verdict]}: {judged.of.title}")
+        fork = judging.run_for(actor, run_id).fork
+        return redirect("threads:compare", fork.thread_id) if fork else redirect("feedback:run", run_id)
+    tell = notes.info if verdict == "failed" else notes.success
+    tell(request, f"{_WORDS[verdict]}: {judged.of.title}")
     return _ahead(judged.batch, after=judged.pk)
 
 

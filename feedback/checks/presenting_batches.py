@@ -52,6 +52,21 @@ class BatchLine:
 
 
 @dataclass(frozen=True)
+class ReportFacts:
+    """What a batch tells of a report, beside its runs."""
+
+    notes: str = ""
+    """How its notes begin."""
+    facts: tuple[str, ...] = ()
+    """Whether it is resolved, why it is not proved fixed although its runs passed, who has it, and whether it was
+    answered, in words.
+    """
+    is_fixed: bool = False
+    is_left_out: bool = False
+    """Whether the viewer took its tick away."""
+
+
+@dataclass(frozen=True)
 class ComparedLine(Marked):
     """A check in two batches, with its runs in each; `state` is its new result, empty if it did not change."""
 
@@ -64,10 +79,12 @@ class ComparedLine(Marked):
     state: str
     now: tuple[RunLine, ...]
     before: tuple[RunLine, ...]
-    notes: str
-    """How the notes of its report begin."""
-    is_fixed: bool = False
-    """Whether its report is open, and the batch proves it fixed."""
+    report: "ReportFacts"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether its report is open, and the batch proves it fixed."""
+        return self.report.is_fixed
 
     @property
     def shown(self) -> str:
@@ -113,7 +130,11 @@ def headline(head: BatchHeadOut, turned_failing: int, turned_passing: int) -> st
         return "Stopped before any run started"
     if head.passed == head.total:
         return "All runs passed" if head.total > 1 else "The run passed"
-    return f"{_passed(head)} runs passed"
+    to_judge = f"{thousands(head.undecided)} {'answer' if head.undecided == 1 else 'answers'} to judge"
+    if head.undecided == head.total:
+        return to_judge
+    passed = f"{_passed(head)} runs passed"
+    return f"{passed}, {to_judge}" if head.undecided else passed
 
 
 def ended(head: BatchHeadOut) -> str:
@@ -149,6 +170,7 @@ def figures(now: BatchHeadOut, before: BatchHeadOut | None) -> tuple[Figure, ...
 
 def _choices(head: BatchHeadOut) -> str:
     chosen = (
+        "reruns of reports" if head.of_reports else "",
         "latest skills" if head.skills == "latest" else "original skills",
         "latest prompts of agents" if head.prompt == "latest" else "",
         "live calls" if head.tools == "live" else "",

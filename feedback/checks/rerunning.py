@@ -1,19 +1,18 @@
 """Rerunning several reports together: as a batch of runs, which a few at a time are written."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from django.db.models import QuerySet
 
 from accounts.rights import require_admin
-from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest
-from feedback import digesting
+from feedback import bulk, digesting
 from feedback.checks import keeping, running
 from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.models import CheckBatch, UserFeedback
 from feedback.querying import matching, understood
-from threads import profiles
 
 
 def rerun_all(
@@ -21,28 +20,26 @@ def rerun_all(
 ) -> CheckBatch:
     """Rerun the requests of ticked reports, or of all that match a query now; returns their batch.
 
-    Those that were retracted meanwhile are left out. A report without a check gets one for its runs that no list of
-    checks shows (`keeping.for_reports`). Raises `InvalidRequest` for neither or both, for an invalid query, if none of
-    the reports is there, and as `running.run`, for more than 500 runs.
+    Those that were retracted are left out. A report without a check gets one for its runs that no list of checks shows
+    (`keeping.for_reports`). Raises `InvalidRequest` for neither or both, for an invalid query, for what is no report
+    id, if none of the reports is there, for more than 500 runs, and as `running.run`.
     """
     require_admin(actor)
     if (feedback_ids is None) is (query is None):
         raise InvalidRequest("feedback_ids: give either feedback_ids or a query")
     field = "feedback_ids" if query is None else "query"
     rows = _named(feedback_ids or ()) if query is None else _found(actor, query)
-    reports = list(rows.select_related("thread").order_by("pk")[: MOST_RUNS + 1])
-    if not reports:
+    pks = list(rows.order_by("pk").values_list("pk", flat=True)[: MOST_RUNS + 1])
+    if not pks:
         raise InvalidRequest.of(field, "none of these reports is there")
-    if len(reports) * body.times > MOST_RUNS:
+    if len(pks) * body.times > MOST_RUNS:
         reason = f"of at most {MOST_RUNS // body.times} reports the requests are rerun together"
         raise InvalidRequest.of(field, f"{reason}, {body.times} times each" if body.times > 1 else reason)
-    if body.model_profile is not None:
-        profiles.named(body.model_profile)  # before anything is stored
-    return running.run(actor, keeping.for_reports(actor, reports), body)
+    return running.run_chosen(actor, partial(keeping.for_reports, actor, pks), body)
 
 
 def _named(feedback_ids: Sequence[str]) -> QuerySet[UserFeedback]:
-    keys = [ids.key_of(each, ids.FEEDBACK) or "" for each in feedback_ids]
+    keys = [bulk.report_key(place, each) for place, each in enumerate(feedback_ids)]
     return UserFeedback.objects.filter(key__in=keys)
 
 

@@ -7,7 +7,7 @@ turns do not have to wait.
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from time import monotonic, sleep
@@ -51,26 +51,36 @@ def run(actor: Actor, checks: Sequence[Check], body: RunIn) -> CheckBatch:
     batch, so that clients can retry. Raises `InvalidRequest` for more runs, for none, and for an unknown model profile;
     `NotFound` if all of these checks were deleted meanwhile.
     """
+    return run_chosen(actor, lambda: checks, body)
+
+
+def run_chosen(actor: Actor, choose: Callable[[], Sequence[Check]], body: RunIn) -> CheckBatch:
+    """`run` for checks that are chosen, or made, in the transaction that lines up their runs."""
     require_admin(actor)
+    chosen = body.model_dump(include=CHOICES)
+    if body.model_profile is not None:
+        profiles.named(body.model_profile)
+    with transaction.atomic():
+        take_turns_with(actor.user_id)
+        checks = choose()
+        _require_possible(checks, body)
+        asked = fingerprint([sorted(check.key for check in checks), body.times, chosen])
+        batch = _asked_before(actor, asked)
+        if batch is None:
+            options = {**chosen, "model_profile": body.model_profile or ""}
+            batch = CheckBatch.objects.create(created_by_id=actor.user_id, times=body.times, asked=asked, **options)
+            _line_up(batch, checks)
+    come_by(waits=True)
+    return batch
+
+
+def _require_possible(checks: Sequence[Check], body: RunIn) -> None:
     if not checks:
         raise InvalidRequest("There are no checks to run.")
     if len(checks) * body.times > MOST_RUNS:
         wanted = f"{len(checks)} checks" if len(checks) <= MOST_RUNS else f"more than {MOST_RUNS} checks"
         reason = f"{wanted}, {body.times} runs each, are too many; the maximum is {MOST_RUNS} runs per batch"
         raise InvalidRequest.of("times", reason)
-    chosen = body.model_dump(include=CHOICES)
-    if body.model_profile is not None:
-        profiles.named(body.model_profile)
-    asked = fingerprint([sorted(check.key for check in checks), body.times, chosen])
-    with transaction.atomic():
-        take_turns_with(actor.user_id)
-        batch = _asked_before(actor, asked)
-        if batch is None:
-            chosen["model_profile"] = body.model_profile or ""
-            batch = CheckBatch.objects.create(created_by_id=actor.user_id, times=body.times, asked=asked, **chosen)
-            _line_up(batch, checks)
-    come_by(waits=True)
-    return batch
 
 
 def stop(actor: Actor, batch_id: str) -> CheckBatch:
@@ -167,7 +177,7 @@ def _line_up(batch: CheckBatch, checks: Sequence[Check]) -> None:
     """Create the rows of all runs: every check once before any check a second time. Those that were deleted since they
     were read are left out; raises `NotFound` if all were.
     """
-    of_these = Check.objects.filter(pk__in=[check.pk for check in checks])
+    of_these = Check.objects.filter(pk__in=[check.pk for check in checks], dropped_at=None)
     # In a fixed order, so that two batches of the same checks do not deadlock.
     held = set(of_these.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
     if not held:

@@ -1,7 +1,7 @@
 """The template context of checks: the panel of a report, and a batch."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence, Set
 from typing import Any
 
 from django.db.models.functions import Left
@@ -18,8 +18,8 @@ from feedback.checks import batches, judging, presenting, presenting_batches, re
 from feedback.checks.batches import Compared
 from feedback.checks.expecting import spelled
 from feedback.checks.presenting import CheckCard, RunLine
-from feedback.checks.presenting_batches import ComparedLine
-from feedback.models import Check, CheckBatch, CheckRun, UserFeedback
+from feedback.checks.presenting_batches import ComparedLine, ReportFacts
+from feedback.models import Check, CheckBatch, CheckRun, Reply, UserFeedback
 from threads import profiles
 from threads.models import Thread
 from threads.presenting.articles import Article
@@ -62,14 +62,19 @@ def cards(checks: Sequence[Check], *, reader: Actor | None = None) -> list[Check
     return shown
 
 
-def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int) -> dict[str, Any]:
-    """The context of a batch's page from line `start` on, all checks or those that changed. Nine queries at most."""
+def of_batch(
+    batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int, left_out: Set[str] = frozenset()
+) -> dict[str, Any]:
+    """The context of a batch's page from line `start` on, all checks or those that changed; `left_out` are the ids of
+    reports that the viewer does not want to resolve. Fifteen queries at most.
+    """
     heads = batches.heads([batch, earlier] if earlier else [batch])
     checks = batches.compared(batch, earlier)
     counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)
     shown = [each for each in checks if each.turned == turned] if turned else checks
     fixed = set(proofs.fixed_by(batch).values_list("key", flat=True)) if batch.ended_at else set()
-    lines = _lines(shown[start : start + LINES], batch, fixed)
+    lines = _lines(shown[start : start + LINES], batch, fixed, left_out)
+    here = {each.check.feedback.key for each in shown[start : start + LINES] if each.check.feedback}
     return {
         "batch": presenting_batches.line_of_batch(heads[0], batch.created_by.display_name),
         "headline": presenting_batches.headline(heads[0], counts["failing"], counts["passing"]),
@@ -79,7 +84,10 @@ def of_batch(batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, star
         "has_before": any(each.before for each in checks),
         "lines": lines,
         "has_misses": any(line.misses for line in lines),
-        "may_fix": any(line.is_fixed for line in lines),
+        "may_fix": bool(fixed),
+        "has_ticks": any(line.is_fixed for line in lines),
+        "elsewhere": len({ids.FEEDBACK + key for key in fixed - here} - left_out),
+        "of_reports": heads[0].of_reports,
         "next_from": start + LINES if start + LINES < len(shown) else None,
         "turned": turned,
         "filters": [(name, word, counts[name]) for name, word in TURNED.items()],
@@ -114,17 +122,18 @@ def _names(*people: User | None) -> dict[str, str]:
     return {each.email: each.display_name for each in people if each}
 
 
-def _lines(checks: Sequence[Compared], now: CheckBatch, fixed: Container[str]) -> list[ComparedLine]:
-    """Compared checks for display, with their runs and how the notes of their reports begin; `fixed` are the keys of
-    the reports that it proves fixed. Two queries.
+def _lines(
+    checks: Sequence[Compared], now: CheckBatch, fixed: Container[str], left_out: Container[str]
+) -> list[ComparedLine]:
+    """Compared checks for display, with their runs and reports; `fixed` are the keys of the reports that the batch
+    proves fixed. Six queries.
     """
     runs: dict[tuple[int, int | None], list[RunLine]] = defaultdict(list)
     batch_pks = {now.pk, *(each.before_in for each in checks if each.before_in)}
     shown = records.RUNS.filter(batch__in=batch_pks, of__in=[each.check for each in checks])
     for run in shown.order_by("id"):
         runs[run.of_id, run.batch_id].append(presenting.line_of(records.run_record(run), _names(run.judged_by)))
-    reports = UserFeedback.objects.filter(kept_check__in=[each.check for each in checks], notes__isnull=False)
-    notes = dict(reports.values_list("pk", Left("notes", _NOTES * 4)))
+    reports = _reports([each.check for each in checks], now, fixed, left_out)
     return [
         ComparedLine(
             check_id=each.check.check_id,
@@ -135,11 +144,39 @@ def _lines(checks: Sequence[Compared], now: CheckBatch, fixed: Container[str]) -
             state=each.turned or "",
             now=tuple(runs[each.check.pk, now.pk]),
             before=tuple(runs[each.check.pk, each.before_in]),
-            notes=one_line(notes.get(each.check.feedback_id) or "", _NOTES),
-            is_fixed=each.check.feedback is not None and each.check.feedback.key in fixed,
+            report=reports.get(each.check.feedback_id, _RETRACTED),
         )
         for each in checks
     ]
+
+
+def _reports(
+    checks: Sequence[Check], batch: CheckBatch, fixed: Container[str], left_out: Container[str]
+) -> dict[int | None, ReportFacts]:
+    """The facts of the reports of checks, by row id. Five queries."""
+    rows = UserFeedback.objects.filter(kept_check__in=checks).annotate(opens=Left("notes", _NOTES * 4))
+    columns = ("key", "sentiment", "modified", "resolved", "resolved_at")
+    beside = ("triage__owner__name", "triage__owner__email", "reply__public_status")
+    found = list(rows.select_related("triage__owner", "reply").only(*columns, *beside))
+    shown = proofs.Proofs(batch.batch_id, [each.pk for each in found])
+    told: dict[int | None, ReportFacts] = {}
+    for each in found:
+        owner, reply = getattr(each, "triage", None), getattr(each, "reply", None)
+        is_fixed = each.key in fixed
+        lack = shown.lack(each) if shown.passed(each.pk) and not is_fixed and not each.resolved else ""
+        facts = (
+            "resolved" if each.resolved else "",
+            lack.rstrip(".").replace("Its submitter", "its submitter").replace("It ", "it "),
+            f"{owner.owner.display_name}'s" if owner and owner.owner else "",
+            "answered" if reply and reply.public_status == Reply.Status.ANSWERED else "",
+        )
+        told[each.pk] = ReportFacts(
+            one_line(each.opens or "", _NOTES), tuple(filter(None, facts)), is_fixed, each.feedback_id in left_out
+        )
+    return told
+
+
+_RETRACTED = ReportFacts(facts=("retracted by its submitter",))
 
 
 def of_run(run_id: str) -> dict[str, Any]:
@@ -154,6 +191,8 @@ def of_run(run_id: str) -> dict[str, Any]:
         "run": line,
         "check_title": run.of.title,
         "expectations": [said for each in run.of.wanted if (said := spelled(each)) not in missed],
+        "has_expectations": bool(run.of.wanted),
+        "judged_by": run.judged_by.email if run.judged_by else "",
         "left": judging.undecided(run.batch_id).exclude(pk=run.pk).count(),
     }
 

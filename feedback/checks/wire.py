@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, ValidationInfo, field_validator, 
 
 from catalogue import patterns
 from core.wire import Exact, Page, Seen, Wire
-from feedback.wire import NOTES_LENGTH
+from feedback.wire_verbs import Said
 
 MOST_EXPECTATIONS = 20
 MOST_RUNS = 500
@@ -127,7 +127,7 @@ class FixBatchIn(Exact):
 
     feedback_ids: Annotated[list[str], Field(min_length=1, max_length=MOST_RUNS)] | None = None
     """Default: all open ones whose runs all passed, and differ from the rated answer or were judged by a person."""
-    public_reply: Annotated[str, StringConstraints(max_length=NOTES_LENGTH)] | None = None
+    public_reply: Said | None = None
     """A reply to each submitter."""
     shows_answer: bool = False
     """Whether each submitter gets the new answer to their request, after the reply if there is one."""
@@ -241,6 +241,8 @@ class BatchHeadOut(Wire):
     created_by: str
     """Email address of the admin who started it."""
     ended_at: datetime | None
+    of_reports: bool
+    """Whether it reran reports that had no check."""
     total: int
     """Number of runs."""
     waiting: int

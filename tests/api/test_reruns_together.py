@@ -3,15 +3,15 @@
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from feedback.checks import keeping, rerunning
 from feedback.models import Check, CheckRun, TriageChange, UserFeedback, WebhookEvent
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
-from tests.people import People, Person
-from threads.models import Thread
+from tests.people import People, Person, second_admin
+from threads.models import Block, Thread
 
 ADMIN = "admin/feedback"
 RERUN = f"{ADMIN}/rerun"
@@ -27,7 +27,7 @@ def again(person: Person, sentiment: str = "negative", **said: Any) -> str:
 def other(person: Person, **said: Any) -> str:
     """A report on an answer that is another one now."""
     thread = make.conversation(person, 2, visibility="org")
-    return make.rating(person, thread, 1, **said).feedback_id
+    return make.rating(person, thread, **said).feedback_id
 
 
 def over(api: Api, begun: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +124,8 @@ def test_the_same_request_is_the_same_batch_while_it_runs(api: Any, who: People)
     [
         ({}, "feedback_ids"),
         ({"feedback_ids": []}, "feedback_ids"),
-        ({"feedback_ids": ["fb_nobody"]}, "feedback_ids"),
+        ({"feedback_ids": ["fb_01m8kkga5sew0r5zxtm417ctbb"]}, "feedback_ids"),
+        ({"feedback_ids": ["fb_01m8kkga5sew0r5zxtm417ctbb", "nonsense"]}, "feedback_ids.1"),
         ({"feedback_ids": ["fb_x"], "query": "is:open"}, "feedback_ids"),
         ({"query": "is:nonsense"}, "is:nonsense"),
         ({"query": ""}, "matches every report"),
@@ -180,6 +181,138 @@ def test_what_a_batch_proves_fixed_is_resolved_as_one_action_each_by_its_own_run
         assert (found["public_status"], found["public_reply"]) == ("received", None)
 
 
+def reasons(api: Api, batch: dict[str, Any], *feedback_ids: str, **body: Any) -> dict[str, str]:
+    """Why these were not fixed, by id."""
+    done = data_of(api.post(f"{BATCHES}/{batch['batch_id']}/fix", {"feedback_ids": list(feedback_ids), **body}))
+    return {failure["feedback_id"]: failure["reason"] for failure in done["failures"]}
+
+
+def test_what_a_batch_does_not_prove_is_left_with_the_reason(api: Any, who: People) -> None:
+    """Whoever names it gets the reason, and whoever names nothing gets nothing."""
+    admin, alice = api("admin"), who.alice
+    same = again(alice)
+    data_of(admin.put(f"{ADMIN}/{same}/check", {"expectations": [{"kind": "says", "value": "Hello"}]}))
+    good, edited, reopened, worse = other(alice, sentiment="positive"), other(alice), other(alice), other(alice)
+    batch = rerun(admin, same, good, edited, reopened, worse)
+    passed(admin, batch, good, edited, reopened, worse)
+    make.rating(alice, UserFeedback.objects.get(key=edited.removeprefix("fb_")).thread, 1, notes="And it is rude.")
+    for verb in ("resolve", "reopen"):
+        data_of(admin.post(f"{ADMIN}/{reopened}/actions", {"verb": verb}))
+    later = rerun(admin, worse)
+    verdict = f"admin/checks/runs/{later['runs'][0]['run_id']}/verdict"
+    data_of(admin.put(verdict, {"verdict": "failed"}))
+    assert refusal_of(admin.post(f"{BATCHES}/{batch['batch_id']}/fix", {}))[0] == 400
+    assert reasons(admin, batch, same, good, edited, reopened, worse) == {
+        same: "The answer is the rated one, and nobody said of it that it passed.",
+        good: "It was rated positive.",
+        edited: "Its submitter changed it after this batch had begun.",
+        reopened: "It was reopened after this batch had begun.",
+        worse: "It failed in a later batch.",
+    }
+    data_of(admin.put(verdict, {"verdict": "passed"}))
+    assert reasons(admin, batch, worse) == {}
+
+
+def test_what_was_changed_after_it_was_resolved_is_not_resolved_again(api: Any, who: People) -> None:
+    admin, report = api("admin"), other(who.alice)
+    data_of(admin.post(f"{ADMIN}/{report}/actions", {"verb": "resolve"}))
+    batch = rerun(admin, report)
+    passed(admin, batch, report)
+    make.rating(who.alice, UserFeedback.objects.get().thread, 1, notes="No, still wrong.")
+    assert reasons(admin, batch, report) == {report: "Its submitter changed it after it was resolved."}
+
+
+def test_the_proof_is_a_run_that_shows_it(api: Any, who: People) -> None:
+    """Of several runs the latest with another answer, and not the rated one once more."""
+    admin, report = api("admin"), other(who.alice)
+    data_of(admin.put(f"{ADMIN}/{report}/check", {"expectations": [{"kind": "never_says", "value": "xyzzy"}]}))
+    batch = rerun(admin, report, times=2)
+    shown, alike = CheckRun.objects.order_by("pk")
+    CheckRun.objects.filter(pk=alike.pk).update(is_alike=True)
+    assert reasons(admin, batch, report) == {}
+    assert triage_of(admin, report)["proof"] == shown.fork.thread_id
+
+
+def test_the_submitters_of_duplicates_get_the_reply_too_but_no_answer_of_somebody_else(api: Any, who: People) -> None:
+    admin, first, second, told = api("admin"), other(who.alice), other(who.bob), other(who.bob)
+    for each in (second, told):
+        data_of(admin.post(f"{ADMIN}/{each}/actions", {"verb": "duplicate", "arguments": {"duplicate_of": first}}))
+    data_of(admin.post(f"{ADMIN}/{told}/actions", {"verb": "reply", "arguments": {"public_reply": "Thank you."}}))
+    batch = rerun(admin, first)
+    passed(admin, batch, first)
+    assert reasons(admin, batch, first, public_reply="Mended.", shows_answer=True) == {}
+    assert triage_of(admin, first)["public_reply"].startswith("Mended.\n\nThe same question")
+    assert [triage_of(admin, each)["public_reply"] for each in (second, told)] == ["Mended.", "Thank you."]
+    assert triage_of(admin, second)["outcome"] == "duplicate"
+
+
+def test_a_reply_leaves_room_for_the_answer(api: Any, who: People) -> None:
+    """An answer is cut by its characters, however many of them are marks on others."""
+    admin, report = api("admin"), other(who.alice)
+    batch = rerun(admin, report)
+    passed(admin, batch, report)
+    Block.objects.filter(thread=CheckRun.objects.get().fork, kind="text", idx=1).update(text="a" + "\u0301" * 30_000)
+    path = f"{BATCHES}/{batch['batch_id']}/fix"
+    status, _, message = refusal_of(admin.post(path, {"public_reply": "x" * 18_001, "shows_answer": True}))
+    assert status == 400 and message.startswith("public_reply: must have at most 18,000 characters")
+    assert reasons(admin, batch, report, public_reply="x" * 18_000, shows_answer=True) == {}
+    assert len(triage_of(admin, report)["public_reply"]) == 20_000
+
+
+def test_without_words_in_the_answer_only_the_reply_is_sent(api: Any, who: People) -> None:
+    admin, report = api("admin"), other(who.alice)
+    batch = rerun(admin, report)
+    passed(admin, batch, report)
+    Block.objects.filter(thread=CheckRun.objects.get().fork, kind="text").update(text=" ")
+    assert reasons(admin, batch, report, shows_answer=True) == {}
+    assert triage_of(admin, report)["public_reply"] is None
+
+
+def test_a_client_that_asks_again_hears_what_was_done(api: Any, who: People) -> None:
+    admin, report = api("admin"), other(who.alice)
+    batch = rerun(admin, report)
+    passed(admin, batch, report)
+    first, second = (data_of(admin.post(f"{BATCHES}/{batch['batch_id']}/fix", {})) for _ in range(2))
+    assert first == second and first["done_count"] == 1
+
+
+def test_undoing_it_counts_reports(api: Any, who: People) -> None:
+    """Each was changed twice, by its reply and by its resolution; where somebody replied since, it is named once."""
+    admin, made = api("admin"), [other(who.alice) for _ in range(3)]
+    batch = rerun(admin, *made)
+    passed(admin, batch, *made)
+    done = data_of(admin.post(f"{BATCHES}/{batch['batch_id']}/fix", {"public_reply": "Mended."}))
+    reply = {"verb": "reply", "arguments": {"public_reply": "And thank you."}}
+    data_of(admin.post(f"{ADMIN}/{made[0]}/actions", reply))
+    undone = data_of(admin.post(f"{ADMIN}/undo", {"action_id": done["action_id"]}))
+    assert (undone["total"], undone["done_count"], undone["failed_count"]) == (3, 2, 1)
+    assert [failure["feedback_id"] for failure in undone["failures"]] == [made[0]]
+    assert triage_of(admin, made[0])["public_reply"] == "And thank you."
+
+
+def test_whoever_creates_the_check_of_a_report_that_was_rerun_has_created_it(api: Any, who: People) -> None:
+    """And without expectations people judge its runs, which were judged as it was rated before."""
+    admin, report, bea = api("admin"), again(who.alice), second_admin()
+    batch = rerun(admin, report)
+    assert batch["runs"][0]["verdict"] == "failed"
+    assert admin.get(f"admin/checks/{batch['runs'][0]['check_id']}").status_code == 404, "it is no check yet"
+    check = data_of(Api(bea.token).put(f"{ADMIN}/{report}/check", {}))
+    assert (check["created_by"], check["modified_by"]) == (bea.user.email, bea.user.email)
+    assert (check["state"], check["runs"][0]["verdict"]) == ("undecided", None)
+
+
+def test_calls_are_alike_however_their_tools_are_spelled_and_without_those_of_the_runtime(
+    api: Any, who: People
+) -> None:
+    admin = api("admin")
+    thread = make.thread(who.alice, '[[call heddle__calculate {"expression": "6 * 7"}]]', visibility="org")
+    report = make.rating(who.alice, thread, make.fresh(thread).message_count - 1).feedback_id
+    for block in Block.objects.filter(thread=thread, kind="tool_use"):
+        block.data = {**block.data, "tool_name": "heddle:calculate"}
+        block.save(update_fields=["data"])
+    assert rerun(admin, report)["runs"][0]["is_alike"] is True
+
+
 def test_only_what_passed_in_every_run_is_fixed(api: Any, who: People) -> None:
     """Others that are named are told with the reason, and so is what somebody resolved before."""
     admin = api("admin")
@@ -209,6 +342,7 @@ def test_only_what_passed_in_every_run_is_fixed(api: Any, who: People) -> None:
         ({"feedback_ids": ["nonsense"]}, "nonsense"),
         ({"public_reply": "x" * 20_001}, "public_reply"),
         ({"reply": "x"}, "reply"),
+        ({"public_reply": "\u200b "}, "public_reply"),
     ],
 )
 def test_a_fix_that_is_not_understood_is_refused_by_name(
@@ -235,13 +369,11 @@ def test_a_rerun_is_no_change_of_a_check_for_webhooks(api: Any, who: People) -> 
 
 
 def test_the_checks_of_many_reports_take_as_many_queries_as_of_one(api: Any, who: People) -> None:
-    made = [UserFeedback.objects.get(key=again(who.alice).removeprefix("fb_")) for _ in range(4)]
+    made = [UserFeedback.objects.get(key=again(who.alice).removeprefix("fb_")).pk for _ in range(4)]
     counts = []
-    for reports in (made[:1], made[1:]):
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
-            found = keeping.for_reports(who.admin.actor, reports)
-        assert [check.feedback_id for check in found] == [report.pk for report in reports]
+    for pks in (made[:1], made[1:]):
+        with CaptureQueriesContext(connection) as queries, transaction.atomic():
+            found = keeping.for_reports(who.admin.actor, pks)
+        assert [check.feedback_id for check in found] == pks
         counts.append(len(queries))
     assert counts[0] == counts[1]

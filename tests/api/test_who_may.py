@@ -727,6 +727,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "feedback/checks/batches/<str:batch_id>/"): Page(403, 403, 403, 200),
     ("GET", "feedback/checks/batches/<str:batch_id>/judge/"): Page(403, 403, 403, 302),
     ("POST", "feedback/checks/batches/<str:batch_id>/fix/"): acting(owner=403, admin=302, feedback_ids="{feedback_id}"),
+    ("POST", "feedback/checks/batches/<str:batch_id>/leave/"): acting(owner=403, admin=204, of="{feedback_id}"),
     ("POST", "feedback/checks/batches/<str:batch_id>/stop/"): acting(owner=403, admin=302),
     ("GET", "feedback/<str:feedback_id>/check/"): Page(403, 403, 403, 200),
     ("POST", "feedback/<str:feedback_id>/check/"): acting(owner=403, admin=302, kind="says", value="x"),

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from feedback.checks import judging, running
+from feedback.checks import judging, running, screen
 from feedback.models import CheckBatch, CheckRun, Reply, UserFeedback
 from tests import make
 from tests.pages.desk import Browser, client_of, do, query_of, reports, stored, told, words
@@ -167,3 +167,86 @@ def test_an_open_desk_hears_how_far_its_runs_are(browser_of: Browser, made: list
     pieces = client.get("/feedback/live/?q=is:open").streaming_content
     heard = next(piece for piece in pieces if b"event: bulks" in piece).decode()
     assert "0 of 2" in heard and CheckBatch.objects.get().batch_id in heard
+
+
+def test_a_tick_that_was_taken_away_stays_away(browser_of: Browser, who: People, made: list[UserFeedback]) -> None:
+    """Whatever page is looked at meanwhile; for this reader, and until it is set again."""
+    client = browser_of("admin")
+    address = batch_of(client, *made)
+    passed(who, *made)
+
+    def ticked() -> set[str]:
+        found = get(client, address).all("input", name="feedback_ids", type="checkbox")
+        return {box["value"] for box in found if box.has("checked")}
+
+    every = {each.feedback_id for each in made}
+    of = made[0].feedback_id
+    assert ticked() == every
+    [box] = [box for box in get(client, address).all("input", name="feedback_ids") if box["value"] == of]
+    assert client.post(box["hx-post"], {"of": of, "feedback_ids": [*(every - {of})]}).status_code == 204
+    assert ticked() == every - {of}
+    client.post(box["hx-post"], {"of": of, "feedback_ids": [*every]})
+    assert ticked() == every
+
+
+def test_what_passed_on_other_pages_of_the_list_is_resolved_with_it(
+    browser_of: Browser, who: People, made: list[UserFeedback], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(screen, "LINES", 1)
+    client = browser_of("admin")
+    address = batch_of(client, *made)
+    passed(who, *made)
+    client.post(f"{address}leave/", {"of": made[0].feedback_id})
+    page = get(client, address + "?from=1")
+    assert boxes(page) == [made[1].feedback_id] and "And 1 on other pages" in page.id("fix").words
+    refused = dom(submit(client, page.id("fix"), "", public_reply="x" * 20_001), 400)
+    assert boxes(refused) == [made[1].feedback_id], "of the same page"
+    then(client, submit(client, page.id("fix"), "", feedback_ids=[made[1].feedback_id], elsewhere="1"))
+    assert [stored(each).resolved for each in made] == [False, True, True], "but not what was left out there"
+
+
+def test_a_row_says_why_it_is_not_ticked_and_what_was_done_with_its_report(
+    browser_of: Browser, who: People, made: list[UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    address = batch_of(client, *made)
+    passed(who, *made)
+    do(who.admin, made[0], "resolve", outcome="noted")
+    make.rating(who.alice, made[1].thread, made[1].message_sequence_num, notes="And it is rude.")
+    do(who.admin, made[2], "own", owner="me")
+    do(who.admin, made[2], "reply", public_reply="Thank you.")
+    page = get(client, address)
+    rows = [row.words for row in page.one("tbody").all("tr")]
+    assert "Admin's · answered" in rows[0] and boxes(page) == [made[2].feedback_id]
+    assert "its submitter changed it after this batch had begun" in rows[1] and "resolved" in rows[2]
+
+
+def test_who_judges_after_somebody_else_is_told_first(
+    browser_of: Browser, who: People, made: list[UserFeedback]
+) -> None:
+    client, bea = browser_of("admin"), second_admin()
+    batch_of(client, made[0])
+    run = CheckRun.objects.get()
+    panel = get(client, f"/feedback/checks/runs/{run.run_id}/").one("form", class_="judge")
+    judging.judge(bea.actor, run.run_id, "failed")
+    page = then(client, submit(client, panel, "", verdict="passed"))
+    assert "judged just now that it failed. Press again to overrule." in page.words
+    assert CheckRun.objects.get().verdict == "failed"
+    panel = get(client, f"/feedback/checks/runs/{run.run_id}/").one("form", class_="judge")
+    submit(client, panel, "", verdict="passed")
+    assert CheckRun.objects.get().verdict == "passed"
+
+
+def test_what_was_judged_failed_fixes_nothing_at_the_desk_either(
+    browser_of: Browser, who: People, made: list[UserFeedback]
+) -> None:
+    client = browser_of("admin")
+    batch_of(client, made[0])
+    run = CheckRun.objects.get()
+    address = f"/feedback/?q=&item={made[0].feedback_id}&compare={run.fork.thread_id}"
+    judging.judge(who.admin.actor, run.run_id, "failed")
+    page = get(client, address)
+    assert page.id("verdict").words == "Judged failed" and not page.all("section", id="fixed")
+    judging.judge(who.admin.actor, run.run_id, "passed")
+    page = get(client, address)
+    assert page.id("verdict").words == "Judged passed" and page.id("fixed")
