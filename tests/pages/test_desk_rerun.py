@@ -1,6 +1,8 @@
 """A rerun beside the rated answer at the desk, and resolving as fixed by it, without a browser."""
 
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from core import sse
 from feedback import fixing
 from feedback.models import Reply, TriageChange, UserFeedback
 from tests import make
@@ -20,6 +23,7 @@ from threads import forks, reruns
 from threads.models import Thread, Turn
 from threads.wire import RerunIn
 
+Listen = Callable[[UserFeedback, Thread], Iterator[bytes]]
 CALLING = 'How many? [[call calculate {"expression": "6 * 7"}]]'
 
 
@@ -35,6 +39,18 @@ def mended(who: People) -> UserFeedback:
     thread = make.conversation(who.alice, 2, visibility="org")
     made = make.rating(who.alice, thread, 1, notes="It is not that many.")
     return UserFeedback.objects.get(key=made.feedback_id.removeprefix("fb_"))
+
+
+@pytest.fixture
+def listen(browser_of: Browser, monkeypatch: pytest.MonkeyPatch) -> Listen:
+    """What an open desk with the fork beside the report is told. A line that has nothing to tell says so at once."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+
+    def start(report: UserFeedback, fork: Thread) -> Iterator[bytes]:
+        address = f"/feedback/live/?q=&item={report.feedback_id}&compare={fork.thread_id}"
+        return iter(browser_of("admin").get(address).streaming_content)
+
+    return start
 
 
 def rated(person: Person, text: str, **said: str) -> UserFeedback:
@@ -452,12 +468,10 @@ def test_another_button_does_not_drop_what_is_typed_beside_the_rerun(browser_of:
 
 
 def test_an_open_desk_is_told_the_answer_as_it_is_written_and_its_end(
-    browser_of: Browser, who: People, report: UserFeedback
+    browser_of: Browser, who: People, report: UserFeedback, listen: Listen
 ) -> None:
-    client = browser_of("admin")
-    fork = rerun(client, report)
-    address = f"/feedback/live/?q=&item={report.feedback_id}&compare={fork.thread_id}"
-    pieces = iter(client.get(address).streaming_content)
+    fork = rerun(browser_of("admin"), report)
+    pieces = listen(report, fork)
 
     def heard(name: str) -> str:
         for piece in pieces:
@@ -474,20 +488,24 @@ def test_an_open_desk_is_told_the_answer_as_it_is_written_and_its_end(
 
 
 def test_a_desk_that_is_opened_later_is_not_told_again_of_the_end(
-    browser_of: Browser, who: People, report: UserFeedback
+    browser_of: Browser, who: People, report: UserFeedback, listen: Listen
 ) -> None:
-    client = browser_of("admin")
-    fork = another(client, report)
+    fork = another(browser_of("admin"), report)
     Thread.objects.filter(pk=fork.pk).update(modified=timezone.now() - timedelta(minutes=2))
-    address = f"/feedback/live/?q=&item={report.feedback_id}&compare={fork.thread_id}"
-    pieces = [piece for piece, _ in zip(client.get(address).streaming_content, range(3), strict=False)]
+    pieces = until_silent(listen(report, fork))
     assert not any(b"ended" in piece for piece in pieces)
 
 
 def test_an_open_desk_hears_nothing_of_a_fork_that_is_not_its_own(
-    browser_of: Browser, who: People, report: UserFeedback
+    who: People, report: UserFeedback, listen: Listen
 ) -> None:
     other = make.thread(who.eve, "A secret")
-    address = f"/feedback/live/?q=&item={report.feedback_id}&compare={other.thread_id}"
-    pieces = [piece for piece, _ in zip(browser_of("admin").get(address).streaming_content, range(3), strict=False)]
+    pieces = until_silent(listen(report, other))
     assert not any(b"rerun" in piece for piece in pieces)
+
+
+def until_silent(pieces: Iterator[bytes]) -> list[bytes]:
+    """All that it is told of one look."""
+    told = list(takewhile(lambda piece: piece != sse.HEARTBEAT, pieces))
+    assert any(b"event: leases" in piece for piece in told), "it looked"
+    return told
