@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from config.celery import app
-from tests.live import free_port
+from tests.live import fetch, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -96,7 +97,6 @@ AWAY = {"DATABASE_URL": "postgresql://127.0.0.1:1/x", "REDIS_URL": "redis://127.
 
 
 @pytest.mark.pure
-@pytest.mark.parametrize("begun_by", [(), ("nohup",)], ids=["terminal", "nohup"])
 @pytest.mark.parametrize(
     ("command", "more"),
     [
@@ -106,40 +106,64 @@ AWAY = {"DATABASE_URL": "postgresql://127.0.0.1:1/x", "REDIS_URL": "redis://127.
     ],
     ids=["serve", "worker", "beat"],
 )
-def test_a_closed_terminal_stops_a_process_as_sigterm_does_unless_it_was_begun_to_go_on(
-    tmp_path, begun_by, command, more
-):
+def test_a_closed_terminal_stops_a_process_as_sigterm_does_unless_it_was_begun_to_go_on(tmp_path, command, more):
     """A web server or worker began anew without a terminal."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         pytest.skip("these tests outlive their terminal, and so does what they begin")
     env = {name: value for name, value in os.environ.items() if not name.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
-    env |= {"HEDDLE_DATA_DIR": str(tmp_path), "HEDDLE_SECRET_KEY": "k" * 32, "PORT": str(free_port()), **more}
-    log = tmp_path / "log"
-    with log.open("w") as written:
-        process = subprocess.Popen(
-            [*begun_by, sys.executable, *command],
-            cwd=ROOT,
-            env={**env, "PYTHONUNBUFFERED": "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=written,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        has_begun = f"http://127.0.0.1:{env['PORT']}" if not more else "queue.not_answering"
-        assert _soon(lambda: has_begun in log.read_text(), seconds=30)
+    env |= {"HEDDLE_SECRET_KEY": "k" * 32, "PYTHONUNBUFFERED": "1", **more}
+    with ExitStack() as stack:
+        # Side by side: what one waits for, the other waits for meanwhile.
+        ends = stack.enter_context(_begun(tmp_path / "ends", sys.executable, *command, env=env))
+        goes_on = stack.enter_context(_begun(tmp_path / "goes-on", "nohup", sys.executable, *command, env=env))
+        for each in (ends, goes_on):
+            assert _soon(each.is_up, seconds=60), each.said()
+            os.kill(each.pid, signal.SIGHUP)
+        assert ends.wait(timeout=15) == 0
         time.sleep(1.5)
-        os.kill(process.pid, signal.SIGHUP)
-        if begun_by:
-            time.sleep(1.5)
-            assert process.poll() is None
-            process.terminate()
-        assert process.wait(timeout=15) == 0
+        assert goes_on.poll() is None
+        goes_on.terminate()
+        assert goes_on.wait(timeout=15) == 0
+    assert "Traceback" not in ends.said() + goes_on.said()
+
+
+class _Process(subprocess.Popen):
+    """A process with a folder of its own, which holds what it says."""
+
+    def __init__(self, folder, *command, env):
+        self.folder, self.port = folder, free_port()
+        folder.mkdir()
+        with (folder / "log").open("w") as log:
+            super().__init__(
+                command,
+                cwd=ROOT,
+                env={**env, "HEDDLE_DATA_DIR": str(folder), "PORT": str(self.port)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def said(self):
+        return (self.folder / "log").read_text()
+
+    def is_up(self):
+        """It hears signals by now: whoever answers does, and whose queue's library misses the queue."""
+        assert self.poll() is None, self.said()
+        with suppress(OSError):
+            return '"logger": "celery.' in self.said() or fetch(f"http://127.0.0.1:{self.port}/readyz")[0] == 200
+
+
+@contextmanager
+def _begun(folder, *command, env):
+    """It runs inside of the block, and nothing that it began runs after it."""
+    process = _Process(folder, *command, env=env)
+    try:
+        yield process
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    assert "Traceback" not in log.read_text()
 
 
 @pytest.fixture
@@ -224,32 +248,31 @@ logging.getLogger("heddle.turns").info("middle")
 
 
 @pytest.mark.pure
-@pytest.mark.parametrize("arguments", [("worker", "--pool", "threads", "--concurrency", "1"), ("beat",)])
-def test_a_process_whose_queue_is_away_warns_of_it_by_its_event_and_now_and_then(tmp_path, arguments):
+def test_a_process_whose_queue_is_away_warns_of_it_by_its_event_and_now_and_then(tmp_path):
     """By default the library logs each try as an error."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("HEDDLE_")} | {
-        "HEDDLE_DATA_DIR": str(tmp_path),
         "HEDDLE_SECRET_KEY": "k" * 32,
         "HEDDLE_DIGEST_SECONDS": "0.3",
-        "DATABASE_URL": "postgresql://127.0.0.1:1/x",
-        "REDIS_URL": "redis://127.0.0.1:1/0",
         "C_FORCE_ROOT": "1",
+        **AWAY,
     }
-    with (tmp_path / "log").open("w") as log:
-        command = [sys.executable, "-m", "celery", "-A", "config.celery", *arguments]
-        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=log)
+    celery = (sys.executable, "-m", "celery", "-A", "config.celery")
 
-    def told():
-        written = (tmp_path / "log").read_text().splitlines()
-        told = [json.loads(line) for line in written if line[:1] + line[-1:] == "{}"]
+    def told(process):
+        lines = process.said().splitlines()
+        told = [json.loads(line) for line in lines if line[:1] + line[-1:] == "{}"]
         return [line for line in told if line["logger"].startswith("celery")]
 
-    try:
-        [line] = _soon(told, seconds=20)
-        assert (line["event"], line["level"]) == ("queue.not_answering", "warning")
-        assert "refused" in line["reason"] and "trace" not in line
+    with ExitStack() as stack:
+        # Side by side: what one waits for, the other waits for meanwhile.
+        worker = stack.enter_context(
+            _begun(tmp_path / "worker", *celery, "worker", "--pool", "threads", "--concurrency", "1", env=env)
+        )
+        beat = stack.enter_context(_begun(tmp_path / "beat", *celery, "beat", env=env))
+        for process in (worker, beat):
+            [line] = _soon(partial(told, process), seconds=20)
+            assert (line["event"], line["level"]) == ("queue.not_answering", "warning")
+            assert "refused" in line["reason"] and "trace" not in line
         time.sleep(2.5)
-        assert len(told()) == 1, "though it tried again"
-    finally:
-        process.kill()
-        process.wait()
+        for process in (worker, beat):
+            assert len(told(process)) == 1, "though it tried again"
