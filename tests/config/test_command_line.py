@@ -26,28 +26,32 @@ COMMANDS = (
     ("seed_load", "--reports", "1"),
     ("demo_credentials",),
 )
-SERVE = ("serve", "--port", "{port}")
 pytestmark = pytest.mark.pure
 
 
 @pytest.fixture(scope="module")
 def port():
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        return str(door.getsockname()[1])
+    return str(live.free_port())
+
+
+@pytest.fixture(scope="module")
+def serve(port):
+    return ("serve", "--port", port)
 
 
 IN_ONE_PROCESS = """
 import json, os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 from config.command_line import run
+refused = 0
 for arguments in json.loads(sys.argv[1]):
     try:
         run(["manage.py", *arguments])
     except SystemExit as end:
+        refused |= bool(end.code)
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
-sys.exit(1)
+sys.exit(refused)
 """
 
 
@@ -56,9 +60,9 @@ def run(folder, *arguments, **variables):
     return told(folder, "manage.py", *arguments, **variables)[-1]
 
 
-def run_all(folder, *commands):
+def run_all(folder, *commands, **variables):
     """The last lines of several refused commands, run in one process because starting one is slow."""
-    return told(folder, "-c", IN_ONE_PROCESS, json.dumps(commands))
+    return told(folder, "-c", IN_ONE_PROCESS, json.dumps(commands), **variables)
 
 
 def told(folder, *arguments, **variables):
@@ -84,19 +88,18 @@ def test_before_the_first_start_a_command_says_what_prepares_the_database(tmp_pa
     assert run_all(tmp_path, *COMMANDS) == [said] * len(COMMANDS)
 
 
-@pytest.mark.parametrize("arguments", [PERSON, SERVE], ids=lambda arguments: arguments[0])
-def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, port, arguments):
+def test_a_database_that_cannot_be_reached_is_named_by_its_setting(tmp_path, serve):
     away = {"DATABASE_URL": "sqlite:////proc/heddle/heddle.sqlite3"}
-    said = run(tmp_path, *(each.format(port=port) for each in arguments), **away)
-    assert said == "CommandError: DATABASE_URL: the database cannot be used: unable to open database file"
+    said = "CommandError: DATABASE_URL: the database cannot be used: unable to open database file"
+    assert run_all(tmp_path, PERSON, serve, **away) == [said] * 2
 
 
 def test_sqlite_may_be_elsewhere_by_its_url(tmp_path):
     """With all that Heddle's own backend adds: `healthy` asks as `/readyz` does."""
     env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     env |= {"HEDDLE_DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/elsewhere.sqlite3"}
-    for command in ("migrate", "healthy"):
-        subprocess.run([sys.executable, "manage.py", command], cwd=ROOT, env=env, check=True, capture_output=True)
+    both = [sys.executable, "-c", IN_ONE_PROCESS, json.dumps([["migrate"], ["healthy"]])]
+    subprocess.run(both, cwd=ROOT, env=env, check=True, capture_output=True)
     assert {path.name for path in tmp_path.glob("*.sqlite3")} == {"elsewhere.sqlite3"}
 
 
@@ -115,31 +118,27 @@ def test_a_database_that_is_not_there_is_told_by_what_the_server_of_it_says(tmp_
     assert 'database "heddle_nowhere" does not exist' in run(tmp_path, *PERSON, **away | {"DATABASE_URL": missing})
 
 
-@pytest.mark.parametrize("arguments", [PERSON, SERVE], ids=lambda arguments: arguments[0])
-def test_a_file_that_is_no_database_is_named_by_its_folder(tmp_path, port, arguments):
+def test_a_file_that_is_no_database_is_named_by_its_folder(tmp_path, serve):
     (tmp_path / "heddle.sqlite3").write_bytes(b"no database" * 1000)
-    said = run(tmp_path, *(each.format(port=port) for each in arguments))
-    assert said == "CommandError: HEDDLE_DATA_DIR: the database cannot be used: file is not a database"
+    said = "CommandError: HEDDLE_DATA_DIR: the database cannot be used: file is not a database"
+    assert run_all(tmp_path, PERSON, serve) == [said] * 2
 
 
 @pytest.mark.parametrize(
-    ("arguments", "renamed", "reason"),
+    ("command", "renamed", "reason"),
     [
-        (SERVE, "feedback.%", "already exists"),
-        (("migrate",), "accounts.0002_put_out_of", "before its dependency accounts.0002_put_out_of"),
+        ("serve", "feedback.%", "already exists"),
+        ("migrate", "accounts.0002_put_out_of", "before its dependency accounts.0002_put_out_of"),
     ],
 )
 def test_a_database_of_a_version_that_is_not_known_any_more_names_its_migrations(
-    tmp_path, port, arguments, renamed, reason
+    tmp_path, migrated, serve, command, renamed, reason
 ):
     """Its tables are there under another name of their migration, on which a later one may build."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-    env["HEDDLE_DATA_DIR"] = str(tmp_path)
-    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=env, check=True)
-    with closing(sqlite3.connect(tmp_path / "heddle.sqlite3")) as database, database:
+    with closing(sqlite3.connect(migrated(tmp_path) / "heddle.sqlite3")) as database, database:
         rename = "UPDATE django_migrations SET name = name || '_of_old' WHERE app || '.' || name LIKE ?"
         assert database.execute(rename, [renamed]).rowcount
-    said = run(tmp_path, *(each.format(port=port) for each in arguments))
+    said = run(tmp_path, *(serve if command == "serve" else [command]))
     assert said.startswith(
         "CommandError: The database was made by another version of Heddle. This one does not know its "
     )
@@ -159,11 +158,12 @@ def test_of_a_database_that_is_silent_the_health_check_hears_in_time(tmp_path):
     assert time.monotonic() - started < 9
 
 
-def test_a_command_that_asks_where_nobody_can_type_says_so(tmp_path):
+def test_a_command_that_asks_where_nobody_can_type_says_so(tmp_path, migrated):
     """As Django's own, which sets a password, in a script."""
     make = "from accounts.models import User; User.objects.create_user('zoe@acme.test', None)"
-    prepared = (("migrate", "--verbosity", "0"), ("shell", "--verbosity", "0", "-c", make))
-    *_, said = run_all(tmp_path, *prepared, ("changepassword", "zoe@acme.test"))
+    *_, said = run_all(
+        migrated(tmp_path), ("shell", "--verbosity", "0", "-c", make), ("changepassword", "zoe@acme.test")
+    )
     assert said == (
         "CommandError: There is no terminal for what changepassword asks. Run it in one (`docker exec -it`)."
     )

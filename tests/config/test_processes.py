@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.pure
-def test_what_was_tried_out_is_not_served_in_production_with_the_password_that_everybody_knows(tmp_path):
+def test_what_was_tried_out_is_not_served_in_production_with_the_password_that_everybody_knows(tmp_path, migrated):
     env = {name: value for name, value in os.environ.items() if not name.startswith(("HEDDLE_", "DATABASE_", "REDIS_"))}
     env |= {"HEDDLE_DATA_DIR": str(tmp_path), "HEDDLE_SECRET_KEY": "k" * 32, "PORT": str(free_port())}
     production = env | {"HEDDLE_MODE": "production", "HEDDLE_HOSTS": "desk.example", "HEDDLE_HTTPS": "false"}
@@ -31,7 +31,7 @@ def test_what_was_tried_out_is_not_served_in_production_with_the_password_that_e
 
     assert "refuses to load it" in manage("serve", "--demo", env=production).stderr
     assert not (tmp_path / "heddle.sqlite3").exists()
-    assert manage("migrate", "--verbosity", "0", env=env).returncode == 0
+    migrated(tmp_path)
     make = "from accounts.models import User; User.objects.create_user('admin@heddle.test', 'warp-and-weft')"
     assert manage("shell", "-c", make, env=env).returncode == 0
     for options in ((), ("--no-prepare",)):
