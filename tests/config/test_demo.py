@@ -1,47 +1,20 @@
-"""The demo is loaded once, completely, with known passwords: B177, B178. Its content: test_demo_shown.py."""
+"""The demo is loaded whole or not at all, and what it is made of: B178. A loaded one: test_demo_shown.py."""
 
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.models import ApiToken, Org, User
-from catalogue.models import Skill, SkillSubscription, SkillVersion
+from accounts.models import Org, User
 from config import demo
 from config.demo import loading, stories
-from feedback.models import TriageChange, UserFeedback
+from tests.config.counting import counts
 from threads import dialects
-from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread, Turn
 
 MIDNIGHT = datetime(2031, 3, 1, 0, 0, 1, tzinfo=UTC)
 EVENING = datetime(2031, 12, 31, 23, 59, tzinfo=UTC)
-
-
-@pytest.fixture
-def loaded(db: None) -> dict[str, Any]:
-    """The credentials of a newly loaded demo."""
-    assert demo.load() is True
-    found = demo.credentials()
-    assert found is not None
-    return found
-
-
-def _counts() -> dict[str, int]:
-    models = (Org, User, ApiToken, Thread, Message, Block, Turn, Goal, Pin, Subject, UserFeedback, TriageChange)
-    shelf = (Skill, SkillVersion, SkillSubscription, Agent)
-    return {model.__name__: model.objects.count() for model in (*models, *shelf)}
-
-
-def test_a_second_load_changes_nothing_and_asks_next_to_nothing(loaded, django_assert_max_num_queries):
-    """B177."""
-    before = _counts()
-    with django_assert_max_num_queries(6):
-        assert demo.load() is False
-    assert _counts() == before
-    assert demo.credentials() == loaded
 
 
 @pytest.mark.django_db
@@ -53,7 +26,7 @@ def test_a_load_that_breaks_off_leaves_nothing_and_the_next_one_starts_over(monk
         patch.setattr(loading._Stage, "rate", killed)
         with pytest.raises(KeyboardInterrupt):
             demo.load()
-    assert set(_counts().values()) == {0}
+    assert set(counts().values()) == {0}
     assert demo.credentials() is None
     assert demo.load() is True
 
@@ -62,39 +35,6 @@ def test_a_load_that_breaks_off_leaves_nothing_and_the_next_one_starts_over(monk
 def test_without_a_demo_there_are_no_credentials():
     with pytest.raises(CommandError, match="No demo"):
         call_command("demo_credentials", "--json")
-
-
-def _printed(capsys, *flags: str) -> tuple[str, str]:
-    call_command("demo_credentials", *flags)
-    told = capsys.readouterr()
-    return told.out, told.err
-
-
-@pytest.mark.parametrize("gone", ["revoked", "expired", "deleted", "inactive"])
-def test_a_token_that_works_no_longer_is_not_printed(loaded, capsys, gone):
-    """It is not issued again either: whoever revoked it may have seen it where it does not belong."""
-    theirs = ApiToken.objects.filter(user__email="alice@acme.test")
-    past = datetime.now(UTC) - timedelta(hours=1)
-    match gone:
-        case "revoked":
-            theirs.update(revoked_at=past)
-        case "expired":
-            theirs.update(expires_at=past)
-        case "deleted":
-            theirs.delete()
-        case _:
-            User.objects.filter(email="alice@acme.test").update(is_active=False)
-    before = _counts()
-    told, said = _printed(capsys, "--json")
-    assert json.loads(told)["tokens"] == {**loaded["tokens"], "alice": None}
-    assert said == "The demo's token of alice works no longer. Another one can be created in Settings.\n"
-    told, said = _printed(capsys)
-    [line] = [each for each in told.splitlines() if each.startswith("alice@")]
-    assert line.split() == ["alice@acme.test", loaded["passwords"]["alice"], "-"]
-    assert loaded["tokens"]["bob"] in told
-    assert said.startswith("The demo's token of alice ")
-    assert _printed(capsys, "--welcome")[1] == "", "no token is shown there"
-    assert _counts() == before
 
 
 @pytest.mark.django_db

@@ -1,10 +1,9 @@
-"""The demo's content, loaded once for all these tests. T6, T7, T9, B81, B111, B129, B134 and B178 on realistic
-threads."""
+"""A loaded demo, its doors and its content. T6, T7, T9, B81, B111, B129, B134, B177 and B178 on realistic threads."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from io import StringIO
 from typing import Any
@@ -23,6 +22,7 @@ from config import demo
 from config.demo import stories
 from feedback import querying, saved_views, taxonomy
 from feedback.models import CheckRun, TriageChange, UserFeedback
+from tests.config.counting import counts
 from tests.conftest import Api, data_of
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread, Turn
 
@@ -58,6 +58,48 @@ def test_the_printed_tokens_and_passwords_open_the_door(loaded):
         assert Client().login(email=email, password=printed["passwords"][name]), name
     stored = list(ApiToken.objects.values_list("hint", "hash"))
     assert not any(token in (hint, digest) for token in printed["tokens"].values() for hint, digest in stored)
+
+
+def test_a_second_load_changes_nothing_and_asks_next_to_nothing(loaded, django_assert_max_num_queries):
+    """B177."""
+    before = counts()
+    with django_assert_max_num_queries(6):
+        assert demo.load() is False
+    assert counts() == before
+    assert demo.credentials() == loaded
+
+
+def _printed(capsys, *flags: str) -> tuple[str, str]:
+    call_command("demo_credentials", *flags)
+    told = capsys.readouterr()
+    return told.out, told.err
+
+
+@pytest.mark.parametrize("gone", ["revoked", "expired", "deleted", "inactive"])
+def test_a_token_that_works_no_longer_is_not_printed(loaded, capsys, gone):
+    """It is not issued again either: whoever revoked it may have seen it where it does not belong."""
+    theirs = ApiToken.objects.filter(user__email="alice@acme.test")
+    past = datetime.now(UTC) - timedelta(hours=1)
+    match gone:
+        case "revoked":
+            theirs.update(revoked_at=past)
+        case "expired":
+            theirs.update(expires_at=past)
+        case "deleted":
+            theirs.delete()
+        case _:
+            User.objects.filter(email="alice@acme.test").update(is_active=False)
+    before = counts()
+    told, said = _printed(capsys, "--json")
+    assert json.loads(told)["tokens"] == {**loaded["tokens"], "alice": None}
+    assert said == "The demo's token of alice works no longer. Another one can be created in Settings.\n"
+    told, said = _printed(capsys)
+    [line] = [each for each in told.splitlines() if each.startswith("alice@")]
+    assert line.split() == ["alice@acme.test", loaded["passwords"]["alice"], "-"]
+    assert loaded["tokens"]["bob"] in told
+    assert said.startswith("The demo's token of alice ")
+    assert _printed(capsys, "--welcome")[1] == "", "no token is shown there"
+    assert counts() == before
 
 
 def test_tokens_depend_on_the_signing_key(loaded, settings):
