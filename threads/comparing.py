@@ -78,6 +78,11 @@ class Comparison:
     rest: range = range(0)
     """The later messages of the source, to which a fork that only answers again has no counterpart."""
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the two sides are called: of a run that is judged, by what they are to who judges it."""
+        return ("Rated answer", "New answer") if self.panel else ("Source", "Fork")
+
 
 def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo, is_of_answers: bool = False) -> Comparison:
     """Compare a fork, which the actor may read, with its source; times are in `tz`.

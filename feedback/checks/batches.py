@@ -86,7 +86,9 @@ _UNDER_WAY = PreparedRow(_under_way, CheckBatch, int, datetime)
 
 
 def heads(batches: Sequence[CheckBatch]) -> list[BatchHeadOut]:
-    """Batches with their counts and totals. One query, however many there are."""
+    """Batches with their counts and totals. One query, however many there are; none for none."""
+    if not batches:
+        return []
     is_over = Q(ended_at__isnull=False)
     rows = CheckRun.objects.filter(batch__in=batches).order_by().values("batch")
     counted = rows.annotate(
@@ -94,6 +96,7 @@ def heads(batches: Sequence[CheckBatch]) -> list[BatchHeadOut]:
         waiting=Count("pk", filter=~is_over & Q(fork=None)),
         running=Count("pk", filter=~is_over & Q(fork__isnull=False)),
         undecided=Count("pk", filter=is_over & Q(verdict=None)),
+        checks=Count("of", distinct=True),
         aside=Count("pk", filter=Q(of__is_kept=False, of__dropped_at=None)),
         unpriced=Count("pk", filter=is_over & Q(fork__isnull=False, cost=None)),
         **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in CheckRun.Verdict.values},
@@ -238,6 +241,7 @@ def _head(batch: CheckBatch, row: Mapping[str, Any] | None) -> BatchHeadOut:
         created=batch.created,
         created_by=batch.created_by.email,
         ended_at=batch.ended_at,
+        checks=row.get("checks", 0),
         of_reports=bool(row.get("aside")),
         **counts,
         is_over=not counts["waiting"] and not counts["running"],

@@ -97,11 +97,13 @@ def of_batch(
 
 
 def under_way(actor: Actor) -> dict[str, Any]:
-    """What the desk tells of the actor's batches: the `batches` that run (BatchLine), and of the latest that ended, if
-    that is news, `ended` (BatchLine), `ended_words` and `ended_at`. One query, two more if there are any.
+    """What the desk tells of the actor's batches of more than one check, whose report tells of its own: the `batches`
+    that run (BatchLine), and of the latest that ended, if that is news, `ended` (BatchLine), `ended_words` and
+    `ended_at`. One query, two more if there are any.
     """
-    found = batches.under_way(actor)
-    heads = batches.heads(found) if found else []
+    recent = batches.under_way(actor)
+    several = [(each, head) for each, head in zip(recent, batches.heads(recent), strict=True) if head.checks != 1]
+    found, heads = [each for each, _ in several], [head for _, head in several]
     lines = [presenting_batches.line_of_batch(each, "") for each in heads]
     told: dict[str, Any] = {"batches": [line for line, each in zip(lines, found, strict=True) if not each.ended_at]}
     over = [place for place, each in enumerate(found) if each.ended_at]

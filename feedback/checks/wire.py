@@ -241,6 +241,8 @@ class BatchHeadOut(Wire):
     created_by: str
     """Email address of the admin who started it."""
     ended_at: datetime | None
+    checks: int
+    """Number of checks, or of reports without one, that it ran."""
     of_reports: bool
     """Whether it reran reports that had no check."""
     total: int

@@ -248,6 +248,14 @@ def test_three_complaints_are_proved_fixed_together_by_keys(
     page.wait_for_url("**/feedback/checks/batches/*/")
     expect(page.locator("h1")).to_have_text("All runs passed")
     assert sideways(page) == 0 and not findings(page, axe)
+    boxes = page.locator("#results input[name=feedback_ids]")
+    for is_ticked in (False, True):
+        page.keyboard.press("j")
+        with page.expect_response("**/leave/"):
+            page.keyboard.press("x")
+        page.reload()
+        expect(boxes).to_have_count(3)
+        expect(boxes.first).to_be_checked(checked=is_ticked)
     page.keyboard.press("y")
     expect(page.locator("#fix-reply")).to_be_focused()
     page.keyboard.type("It is lit.")
