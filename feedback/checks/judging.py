@@ -21,7 +21,7 @@ from feedback.models import Check, CheckRun, UserFeedback
 from feedback.taxonomy import Sentiment
 from threads import figures
 from threads.models import Thread, Turn
-from threads.status import ThreadStatus
+from threads.status import ThreadStatus, TurnState
 
 _AT_ONCE = 200
 _WITH_FORK = CheckRun.objects.select_related("fork").defer(*(f"fork__{column}" for column in Thread.HEAVY))
@@ -120,10 +120,26 @@ def _settle(pk: int) -> None:
             return
         run.ended_at, run.findings, run.is_alike = timezone.now(), reading.findings, is_alike
         run.verdict = reading.verdict or _as_rated(check, is_alike)
+        run.problem = _broken_by(reading.answer)
         if reading.answer.turn is not None:
             _count(run, reading.answer.turn)
-        run.save(update_fields=["ended_at", "verdict", "findings", "is_alike", *CheckRun.FIGURES])
+        run.save(update_fields=["ended_at", "verdict", "findings", "is_alike", "problem", *CheckRun.FIGURES])
         tell(check, by=run.batch.created_by_id)
+
+
+def _broken_by(answer: expecting.Answer) -> str:
+    """Why an answer is not whole, as a sentence; empty if it is."""
+    turn = answer.turn
+    match turn and turn.state:
+        case TurnState.DONE:
+            return ""
+        case TurnState.CANCELLED:
+            return "It was stopped."
+        case TurnState.FAILED if turn and turn.error_code:
+            return f"It broke off: {turn.error_code.replace('_', ' ')}."
+        case TurnState.WAITING:
+            return "It waits for a client tool, which nobody answers in a run."
+    return "It broke off."
 
 
 def _as_rated(check: Check, is_alike: bool | None) -> CheckRun.Verdict | None:

@@ -183,7 +183,7 @@ class RunOut(Wire):
     is_alike: bool | None
     """Whether the answer has the words and calls of the rated one; null until it is complete."""
     problem: str
-    """Why it could not be started or judged; else empty."""
+    """Why it could not be started or judged, or why its answer is not complete; else empty."""
     seconds: float | None
     """Processing time of the answer; null if there was none."""
     input_tokens: int

@@ -130,7 +130,7 @@ class CheckRun(models.Model):
     is_alike = models.BooleanField(null=True)
     """Whether the answer has the words and calls of the rated one; null until it is whole."""
     problem = models.CharField(max_length=200, blank=True)
-    """Why it could not be started or judged."""
+    """Why it could not be started or judged, or why its answer is not whole."""
     seconds = models.FloatField(null=True)
     """Processing time of its turn."""
     input_tokens = models.PositiveIntegerField(default=0)

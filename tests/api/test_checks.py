@@ -267,7 +267,8 @@ def test_a_run_that_waits_for_a_client_or_is_stopped_says_nothing_about_the_answ
     assert waits["broken"] == 1 and state(api, check) == "undecided"
     stopped = data_of(api("admin").post(path, {}))
     data_of(api("admin").post(f"threads/{stopped['runs'][0]['thread_id']}/cancel"))
-    assert over(api, stopped)["broken"] == 1
+    [run] = over(api, stopped)["runs"]
+    assert (run["verdict"], run["problem"]) == ("broken", "It was stopped.")
 
 
 def test_a_call_that_the_rerun_does_not_make_is_no_tool_error(api, who, connected, ran):  # noqa: F811
