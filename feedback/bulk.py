@@ -399,7 +399,9 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
 
 
 def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
-    changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[:size])
+    changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[: size + 1])
+    if len(changes) > size and changes[-1].feedback_id != changes[-2].feedback_id:
+        changes.pop()  # else it belongs to the last report of this chunk
     undoing.hold_for(changes)
 
     def work(of_report: Sequence[tuple[TriageChange, TriageChange]]) -> None:

@@ -113,9 +113,10 @@ def leave(request: HttpRequest, batch_id: str) -> HttpResponse:
     """Remember that a report is not to be resolved with the others, or that it is again: its tick was taken away or
     set. So it stays, whatever page is looked at meanwhile.
     """
-    running.batch_for(admin_actor(request), batch_id)
-    apart, of = _left_out(request, batch_id), request.POST.get("of", "")[:80]
-    apart = apart - {of} if of in request.POST.getlist("feedback_ids") else apart | {of}
+    actor, of = admin_actor(request), request.POST.get("of", "")
+    apart = _left_out(request, batch_id) - {of}
+    if of in batches.proved(actor, batch_id) and of not in request.POST.getlist("feedback_ids"):
+        apart |= {of}
     kept = dict(request.session.get(_LEFT_OUT, {}))
     kept.pop(batch_id, None)
     request.session[_LEFT_OUT] = dict([*kept.items(), (batch_id, sorted(apart))][-_MOST_LEFT_OUT:])

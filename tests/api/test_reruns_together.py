@@ -6,6 +6,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from feedback import bulk
 from feedback.checks import keeping, rerunning
 from feedback.models import Check, CheckRun, TriageChange, UserFeedback, WebhookEvent
 from tests import make
@@ -276,8 +277,12 @@ def test_a_client_that_asks_again_hears_what_was_done(api: Any, who: People) -> 
     assert first == second and first["done_count"] == 1
 
 
-def test_undoing_it_counts_reports(api: Any, who: People) -> None:
-    """Each was changed twice, by its reply and by its resolution; where somebody replied since, it is named once."""
+@pytest.mark.parametrize("at_once", [200, 5, 3])
+def test_undoing_it_counts_reports(api: Any, who: People, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    """Each was changed twice, by its reply and by its resolution, also where a chunk ends between the two; where
+    somebody replied since, it is named once.
+    """
+    monkeypatch.setattr(bulk, "AT_ONCE", at_once)
     admin, made = api("admin"), [other(who.alice) for _ in range(3)]
     batch = rerun(admin, *made)
     passed(admin, batch, *made)
