@@ -1,7 +1,7 @@
 """Live events for open desks. Each event carries the full state of its subject, so a missed one does no harm."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, tzinfo
 from time import sleep
@@ -50,16 +50,17 @@ GONE = sse.Event("gone", "")
 """The reader has lost the right."""
 
 
-def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
+def news(request: HttpRequest, actor: Actor, *, follows: Sequence[str] = ()) -> Iterator[sse.Event | None]:
     """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
-    `bulks` (their HTML), `list` (HTML of all counts and of the notice about new reports, after any change, the
-    reader's own in another tab included, new ratings, and a snooze that ends; also of the fork that the address
-    compares with the rated answer, while that is written), `ended` (its HTML once it is whole), `own` (when the reader
-    changed a report, perhaps in another tab, in milliseconds; while a bulk runs its progress says so).
+    `bulks` (their HTML, with that of the batches that it `follows`), `list` (HTML of all counts and of the notice about
+    new reports, after any change, the reader's own in another tab included, new ratings, and a snooze that ends; also
+    of the fork that the address compares with the rated answer, while that is written), `ended` (its HTML once it is
+    whole), `own` (when the reader changed a report, perhaps in another tab, in milliseconds; while a bulk runs its
+    progress says so).
 
     Anyone who loses the right gets `gone`, and nothing more.
     """
-    desk = _Desk(request, actor)
+    desk = _Desk(request, actor, follows)
     with notices.waiting(triage.NOTICE, *desk.compared()) as waiter:
         while True:
             with sse.look():
@@ -78,12 +79,13 @@ def news(request: HttpRequest, actor: Actor) -> Iterator[sse.Event | None]:
 class _Desk:
     """An open desk: what it shows, and what it has been told."""
 
-    def __init__(self, request: HttpRequest, actor: Actor) -> None:
+    def __init__(self, request: HttpRequest, actor: Actor, follows: Sequence[str]) -> None:
         self._request, self._actor = request, actor
         self._tz = zones.of(request)
         self._query = desk_screen.state_of(request.GET.items(), self._tz)
         self._changes, self._retractions = _Log(TriageChange, "at"), _Log(Retraction, "retracted_at")
         self._reports = _Log(UserFeedback, "created")
+        self._follows = follows
         self._looked = timezone.now()
         self._edits, self._comments = _edits(self._looked), _comments(self._looked)
         self._asked = commenting.pending(actor)
@@ -130,7 +132,7 @@ class _Desk:
             events.append(_list(self._actor, self._query, came))
         as_of = bulk.as_of()
         bulks = bulk.shown(self._actor)
-        runs = checks_screen.under_way(self._actor)["batches"]
+        runs = checks_screen.under_way(self._follows)["batches"]
         far = [
             *((each.pk, each.state, each.dealt_with) for each in bulks),
             *((each.batch_id, each.done) for each in runs),

@@ -63,18 +63,19 @@ def page(
     *,
     tz: ZoneInfo,
     meanwhile: Sequence[str] = (),
+    follows: Sequence[str] = (),
     is_ahead: bool = False,
     has_changed: bool = False,
 ) -> dict[str, Any]:
     """The whole page, with `state` and its `parsed` query; with `gone` (a sentence) if the open report is not there.
 
-    `meanwhile` are the actor's actions while a bulk ran (`last_action`).
+    `meanwhile` are the actor's actions while a bulk ran (`last_action`), `follows` the ids of batches to tell of.
 
     If the browser has fetched the open report already (`is_ahead`) and it is listed, the page comes without it; if a
     report like it `has_changed`, with those like it.
     """
     # Read first: a bulk that ends during this request still counts as running, and the page then hears of its end.
-    as_of, bulks, runs = bulk.as_of(), bulk.shown(actor), checks_screen.under_way(actor)
+    as_of, bulks, runs = bulk.as_of(), bulk.shown(actor), checks_screen.under_way(follows)
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
     rows, onward, back = _listed(actor, meant, query, parsed) if meant else ([], None, None)

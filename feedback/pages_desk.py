@@ -60,8 +60,8 @@ _FINAL = "final_at"
 """Session key: when the reader last did something that cannot be undone."""
 OF_RUNS = "runs"
 """Tag of the message that runs of the open report's check were started; once they are over, their outcome is told."""
-SEEN_BATCH = "batch_seen"
-"""Session key: when the batch ended whose page was opened after its end; the latest of several."""
+BATCHES, _MOST_BATCHES = "batches", 10
+"""Session key: the ids of the batches that the reader began, until they open their page after the end; of how many."""
 _HELD_BACK = "What you did last cannot be undone. Shift+Z undoes what was before."
 _NEWS = timedelta(minutes=1)
 """How long a page tells of an undo that is over."""
@@ -126,6 +126,7 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
         query,
         tz=zones.of(request),
         meanwhile=_meanwhile(request),
+        follows=request.session.get(BATCHES, ()),
         is_ahead=bool(ahead),
         has_changed=ahead == "true",
     )
@@ -271,8 +272,19 @@ def _rerun_all(request: HttpRequest, actor: Actor) -> HttpResponse:
     else:
         batch = rerunning.rerun_all(actor, options, feedback_ids=desk_forms.ticked(form))
     hold_undo(request)
+    follow(request, batch.batch_id)
     address = reverse("feedback:batch", args=[batch.batch_id])
     return HttpResponseClientRedirect(address) if HtmxDetails(request) else redirect(address)
+
+
+def follow(request: HttpRequest, batch_id: str, *, is_over: bool = False) -> None:
+    """Let the desk tell how far a batch is and what it came to, or no more if the reader has seen that it `is_over`."""
+    known = request.session.get(BATCHES, [])
+    others = [each for each in known if each != batch_id]
+    if is_over and len(others) < len(known):
+        request.session[BATCHES] = others
+    elif not is_over:
+        request.session[BATCHES] = [*others, batch_id][-_MOST_BATCHES:]
 
 
 def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
@@ -375,7 +387,8 @@ def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
 @require_GET
 def live(request: HttpRequest) -> HttpResponseBase:
     """Live events: leases of others, changes, and the progress of the actor's bulks."""
-    return sse.stream(desk_live.news(request, admin_actor(request)))
+    follows = request.session.get(BATCHES, ())
+    return sse.stream(desk_live.news(request, admin_actor(request), follows=follows))
 
 
 def onward(
@@ -422,8 +435,6 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
         said.append(desk_telling.of_ended(ended))
     last = context["last"]
     ended_at = context.get("ended_at")
-    if ended_at and ended_at.timestamp() <= request.session.get(SEEN_BATCH, 0):
-        ended_at = context["ended"] = None
     is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
     # What may be undone is shown as the news only if nothing came after it.
     is_news = ended_at is not None and last is not None and ended_at > last.at

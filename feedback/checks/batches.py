@@ -2,18 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
-from django.utils import timezone
 
 from accounts.rights import require_admin
 from core import ids, paging
 from core.actor import Actor
 from core.errors import InvalidRequest
-from core.prepared import PreparedRow
 from feedback import bulk, fixing, proofs
 from feedback.checks import judging, records
 from feedback.checks.running import batch_for
@@ -23,8 +20,6 @@ from feedback.wire_verbs import FixIn
 
 PREVIOUS = "previous"
 PLACES = paging.Places("batches")
-NEWS = timedelta(minutes=30)
-"""How long the desk tells of a batch that ended, unless its page is opened."""
 Tallies = Mapping[int, tuple[TallyOut, int]]
 """By row id of the check: its results in one batch, and the row id of that batch."""
 _NAMED = ("key", "title", "message_sequence_num", "feedback__key", "thread__key")
@@ -72,17 +67,10 @@ def proved(actor: Actor, batch_id: str) -> list[str]:
     return [ids.FEEDBACK + key for key in keys]
 
 
-def under_way(actor: Actor) -> list[CheckBatch]:
-    """The actor's batches that run or ended within `NEWS`, oldest first. One query."""
-    return _UNDER_WAY.all(actor.user_id, timezone.now() - NEWS)
-
-
-def _under_way(user_id: int, begin: datetime) -> QuerySet[CheckBatch]:
-    is_news = Q(ended_at__isnull=True) | Q(ended_at__gt=begin)
-    return CheckBatch.objects.filter(is_news, created_by=user_id).order_by("id")
-
-
-_UNDER_WAY = PreparedRow(_under_way, CheckBatch, int, datetime)
+def named(batch_ids: Sequence[str]) -> list[CheckBatch]:
+    """The batches with these ids that there are, oldest first. One query, none for none."""
+    keys = [ids.key_of(each, ids.BATCH) for each in batch_ids]
+    return list(CheckBatch.objects.filter(key__in=keys).order_by("pk")) if keys else []
 
 
 def heads(batches: Sequence[CheckBatch]) -> list[BatchHeadOut]:

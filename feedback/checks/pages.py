@@ -118,6 +118,7 @@ def run(request: HttpRequest) -> HttpResponse:
     except DomainError as problem:
         notes.warning(request, f"Nothing was started. {problem.message}")
     else:
+        pages_desk.follow(request, batch.batch_id)
         return redirect("feedback:batch", batch.batch_id)
     return redirect(_with_options(local(request, form.get("here", ""), otherwise="feedback:checks"), form))
 

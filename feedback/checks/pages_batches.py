@@ -48,8 +48,8 @@ def _batch(request: HttpRequest, actor: Actor, batch_id: str, *, status: int = 2
     """The page, after a refusal with what was typed."""
     running.come_by()
     now, against = running.batch_for(actor, batch_id), request.GET.get("against", "")
-    if now.ended_at and now.ended_at.timestamp() > request.session.get(pages_desk.SEEN_BATCH, 0):
-        request.session[pages_desk.SEEN_BATCH] = now.ended_at.timestamp()
+    if now.ended_at:
+        pages_desk.follow(request, batch_id, is_over=True)
     earlier = running.batch_for(actor, against) if against else None
     others = [each for each in batches.comparable(actor, now)[:OTHERS] if each not in (now, earlier)]
     turned = request.GET.get("turned", "")

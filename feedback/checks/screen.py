@@ -96,21 +96,17 @@ def of_batch(
     }
 
 
-def under_way(actor: Actor) -> dict[str, Any]:
-    """What the desk tells of the actor's batches of more than one check, whose report tells of its own: the `batches`
-    that run (BatchLine), and of the latest that ended, if that is news, `ended` (BatchLine), `ended_words` and
-    `ended_at`. One query, two more if there are any.
+def under_way(batch_ids: Sequence[str]) -> dict[str, Any]:
+    """What the desk tells of these batches: the `batches` that run (BatchLine), and of the latest that ended, if one
+    did, `ended` (BatchLine), `ended_words` and `ended_at`. Two queries, none without batches.
     """
-    recent = batches.under_way(actor)
-    several = [(each, head) for each, head in zip(recent, batches.heads(recent), strict=True) if head.checks != 1]
-    found, heads = [each for each, _ in several], [head for _, head in several]
+    found = batches.named(batch_ids)
+    heads = batches.heads(found)
     lines = [presenting_batches.line_of_batch(each, "") for each in heads]
-    told: dict[str, Any] = {"batches": [line for line, each in zip(lines, found, strict=True) if not each.ended_at]}
-    over = [place for place, each in enumerate(found) if each.ended_at]
-    if over:
-        last = max(over, key=lambda place: found[place].ended_at or found[place].created)
-        words = presenting_batches.ended(heads[last])
-        told |= {"ended": lines[last], "ended_words": words, "ended_at": found[last].ended_at}
+    told: dict[str, Any] = {"batches": [line for line, head in zip(lines, heads, strict=True) if not head.ended_at]}
+    if over := [(head.ended_at, line, head) for line, head in zip(lines, heads, strict=True) if head.ended_at]:
+        ended_at, line, head = max(over, key=lambda each: each[0])
+        told |= {"ended": line, "ended_words": presenting_batches.ended(head), "ended_at": ended_at}
     return told
 
 
