@@ -164,7 +164,10 @@ def _page(
     first, *others = request.path_info.strip("/").split("/")
     places = settings.PLACES
     place, way_out, words = places.get("/".join((first, *others[:1]))) or places.get(first) or places[""]
-    if place in settings.PLACES_OF_ADMINS and not getattr(getattr(request, "user", None), "is_staff", False):
+    # Who asks is not known where the database does not answer.
+    if place in settings.PLACES_OF_ADMINS and (
+        status >= 500 or not getattr(getattr(request, "user", None), "is_staff", False)
+    ):
         _, way_out, words = places[""]
     context = {
         "status": status,
