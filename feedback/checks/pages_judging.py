@@ -10,7 +10,7 @@ from accounts.pages import signed_in
 from core import ids
 from core.errors import Conflict, InvalidRequest
 from feedback.checks import judging, running, screen
-from feedback.models import CheckBatch
+from feedback.models import CheckBatch, CheckRun
 
 _WORDS = {"passed": "Passed", "failed": "Failed", "expectations": "Judged by its expectations"}
 
@@ -41,8 +41,10 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
 @signed_in
 @require_GET
 def first(request: HttpRequest, batch_id: str) -> HttpResponse:
-    """The comparison of the batch's first undecided run."""
-    return _ahead(running.batch_for(admin_actor(request), batch_id))
+    """The comparison of the batch's first undecided run, or of the one that follows the run named by `after`."""
+    batch = running.batch_for(admin_actor(request), batch_id)
+    key = ids.key_of(request.GET.get("after", ""), ids.RUN) or ""
+    return _ahead(batch, after=CheckRun.objects.filter(batch=batch, key=key).values_list("pk", flat=True).first() or 0)
 
 
 def _ahead(batch: CheckBatch, *, after: int = 0) -> HttpResponse:

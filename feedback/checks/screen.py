@@ -178,15 +178,18 @@ _RETRACTED = ReportFacts(facts=("retracted by its submitter",))
 
 
 def of_run(run_id: str) -> dict[str, Any]:
-    """The context of the panel to judge a run that was started. Two queries. Raises `NotFound`."""
+    """The context of the panel to judge a run that was started. Three queries. Raises `NotFound`."""
     rows = CheckRun.objects.select_related("of", "fork", "batch__created_by", "judged_by").defer(*_HEAVY)
     run = rows.filter(key=ids.key_of(run_id, ids.RUN) or "", of__dropped_at=None, fork__isnull=False).first()
     if run is None:
         raise NotFound.of("run", run_id[:80])
     line = presenting.line_of(records.run_record(run), _names(run.judged_by))
     missed = {expected for expected, _ in line.misses}
+    ended = CheckRun.objects.filter(batch=run.batch_id, pk__lt=run.pk, ended_at__isnull=False, fork__isnull=False)
+    before = ended.order_by("-pk").values_list("fork__key", flat=True).first()
     return {
         "run": line,
+        "previous": ids.THREAD + before if before else "",
         "check_title": run.of.title,
         "expectations": [said for each in run.of.wanted if (said := spelled(each)) not in missed],
         "has_expectations": bool(run.of.wanted),

@@ -244,6 +244,9 @@ def test_three_complaints_are_proved_fixed_together_by_keys(
         expect(page.locator(".judge")).to_contain_text(left)
         page.keyboard.press("p")
     expect(page.locator(".judge")).not_to_contain_text("more to judge")
+    for key, verdict in (("k", "passed"), ("j", "undecided")):
+        page.keyboard.press(key)
+        expect(page.locator(".judge .mark").first).to_have_text(verdict)
     page.keyboard.press("p")
     page.wait_for_url("**/feedback/checks/batches/*/")
     expect(page.locator("h1")).to_have_text("All runs passed")

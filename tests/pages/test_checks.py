@@ -510,6 +510,8 @@ def test_undecided_runs_are_judged_beside_their_answers_one_after_the_other(
     )
     assert "<html" not in client.get(paths[1], headers={"HX-Request": "true"}).content.decode()
     batch = f"/feedback/checks/batches/{runs[0].batch.batch_id}/"
+    links = {link.words: link["href"] for link in get(client, paths[1]).one("form", class_="judge").all("a")}
+    assert links["Previous k"] == pages[0] and client.get(links["Skip j"])["Location"] == pages[2]
     for path, verdict, then in ((1, "failed", pages[2]), (2, "passed", pages[0]), (0, "passed", batch)):
         assert client.post(paths[path], {"verdict": verdict})["Location"] == then
     assert [run.verdict for run in CheckRun.objects.order_by("pk")] == ["passed", "failed", "passed"]
