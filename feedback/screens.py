@@ -324,11 +324,14 @@ def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
     batches = CheckBatch.objects.filter(runs__of=check.pk, ended_at__isnull=False).select_related("created_by")
     counts = {name: Count("runs", filter=Q(runs__verdict=name)) for name in CheckRun.Verdict.values}
     counts["undecided"] = Count("runs", filter=Q(runs__verdict=None))
-    for batch in batches.annotate(**counts).order_by("-pk")[:BATCHES]:
+    own = CheckRun.objects.filter(batch=OuterRef("pk"), of=check.pk, fork__isnull=False).order_by("-pk")
+    shown = Subquery(own.values("fork__key")[:1])
+    for batch in batches.annotate(**counts, shown=shown).order_by("-pk")[:BATCHES]:
         found = [f"{getattr(batch, name)} {name}" for name in counts if getattr(batch, name)]
         said = f"{'ran its check' if check.is_kept else 'reran it'}: {', '.join(found)}"
         href = reverse("feedback:batch", args=[batch.batch_id])
-        yield HistoryLine(batch.created_by.display_name, said, batch.created, href=href, link="batch")
+        rerun = ids.THREAD + batch.shown if batch.shown else ""
+        yield HistoryLine(batch.created_by.display_name, said, batch.created, href=href, link="batch", rerun=rerun)
 
 
 def _fork_line(report: UserFeedback, fork: Thread, answer: range) -> HistoryLine:

@@ -139,6 +139,9 @@ def test_the_history_of_a_report_leads_to_what_came_of_it(
     history = page.id("desk-report").one(class_="hist")
     assert "reran it: 1 undecided" in history.words and address in [link["href"] for link in history.all("a")]
     assert "created its check" not in history.words
+    fork = CheckRun.objects.get(of__feedback=made[0]).fork
+    [compared] = [link["href"] for link in history.all("a") if link.words == "compare"]
+    assert query_of(compared)["compare"] == fork.thread_id
 
 
 def test_the_desk_tells_how_far_the_runs_are_and_what_they_came_to_until_their_page_is_opened(
