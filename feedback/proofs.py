@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import cast
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from core import ids
 from core.actor import Actor
@@ -42,8 +42,8 @@ def fixed_by(batch: CheckBatch) -> QuerySet[UserFeedback]:
     shown = runs.filter(Q(is_alike=False) | Q(judged_by__isnull=False))
     rows = UserFeedback.objects.filter(pk__in=shown, resolved=False, sentiment=Sentiment.NEGATIVE)
     rows = rows.filter(modified__lt=batch.created).exclude(pk__in=runs.exclude(verdict=CheckRun.Verdict.PASSED))
-    later = _failed_later(batch).filter(of__feedback=OuterRef("pk"))
-    return rows.exclude(Exists(later)).exclude(Exists(_reopened(batch).filter(feedback=OuterRef("pk"))))
+    rows = rows.exclude(pk__in=_failed_later(batch).filter(of__feedback__in=shown).values("of__feedback"))
+    return rows.exclude(pk__in=_reopened(batch).filter(feedback__in=shown).values("feedback"))
 
 
 class Proofs:
