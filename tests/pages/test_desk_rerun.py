@@ -219,10 +219,12 @@ def test_a_rerun_costs_as_many_queries_in_a_long_thread(
         made = reruns.rerun(who.admin.actor, make.fresh(thread), RerunIn(message_sequence_num=turns - 1))
         found = UserFeedback.objects.get(key=report.feedback_id.removeprefix("fb_"))
         fork = Thread.objects.by_public_id(made.thread_id).get()
-        beside(browser_of("admin"), found, fork)
-        with CaptureQueriesContext(connection) as captured:
-            beside(browser_of("admin"), found, fork)
-        counts.append(len(captured))
+        looks = []
+        for _ in range(3):  # the first fills caches, and one of the others may be the first of a minute
+            with CaptureQueriesContext(connection) as captured:
+                beside(browser_of("admin"), found, fork)
+            looks.append(len(captured))
+        counts.append(min(looks))
     assert counts[0] == counts[1]
 
 
