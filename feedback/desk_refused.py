@@ -27,13 +27,14 @@ def refused(
     tz: ZoneInfo,
     part: str = "",
     meanwhile: Sequence[str] = (),
+    follows: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The page after a rejected form, with the typed text still in its fields and the reason next to them.
 
     `part` names the rejected form if it is not the report's: `bulk`, `view`, `check` or `comment`.
     """
     state = query if part else {**query, "pane": "report"}
-    context = desk_screen.page(actor, state, tz=tz, meanwhile=meanwhile)
+    context = desk_screen.page(actor, state, tz=tz, meanwhile=meanwhile, follows=follows)
     context |= {"typed": _typed(form), "typed_alike": form.getlist("fixed_alike")}
     item = context.get("item")
     if part in ("", "comment"):

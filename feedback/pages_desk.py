@@ -475,7 +475,14 @@ def refused(
     """The page with an error in the report's form or in another form (`part`); `more` is added to the context."""
     query = state_of(request) | ({"item": item} if item else {})
     context = desk_refused.refused(
-        actor, query, request.POST, problem, tz=zones.of(request), part=part, meanwhile=_meanwhile(request)
+        actor,
+        query,
+        request.POST,
+        problem,
+        tz=zones.of(request),
+        part=part,
+        meanwhile=_meanwhile(request),
+        follows=request.session.get(BATCHES, ()),
     )
     context |= {"ticked": request.POST.getlist("feedback_ids"), **more}
     return _shown(request, actor, context, problem.status)

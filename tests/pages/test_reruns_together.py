@@ -152,6 +152,7 @@ def test_the_desk_tells_how_far_the_runs_are_and_what_they_came_to_until_their_p
     page = get(client, OPEN)
     [link] = page.id("bulks").all("a")
     assert "0 of 3" in link.words and not told(page)
+    assert "0 of 3" in dom(submit(client, page.id("bulk"), "label"), 400).id("bulks").words, "also on a refused page"
     while CheckRun.objects.filter(ended_at=None).exists():
         make.run_turns()
         running.go_on()
