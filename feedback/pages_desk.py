@@ -437,9 +437,10 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     ended_at = context.get("ended_at")
     is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
     # What may be undone is shown as the news only if nothing came after it.
+    is_ended = ended_at is not None and ended_at > timezone.now() - _NEWS and not said
     is_news = ended_at is not None and last is not None and ended_at > last.at
     is_latest = not (said or undone or is_held or is_news or context["errors"] or context.get("conflict"))
-    context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held}
+    context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held, "is_ended": is_ended}
     query, parsed = context["state"], context["parsed"]
     if (bar := context["bar"]).total == 0:
         context["idle"] = idle.idle(actor, bar.views, zones.of(request))
