@@ -18,7 +18,7 @@ from feedback import following, proofs, triage
 from feedback.checks import expecting
 from feedback.deciding import Decision, Decisions, Subject, Verb, is_revisited, resolve, verb_named
 from feedback.deciding import reply as decide_reply
-from feedback.models import Reply, Triage, UserFeedback
+from feedback.models import Reply, UserFeedback
 from feedback.taxonomy import Outcome
 from feedback.wire import NOTES_LENGTH
 from feedback.wire_verbs import DuplicateIn, FixIn, ReplyIn, ResolveIn
@@ -86,12 +86,14 @@ def _of_batch(actor: Actor, reports: Sequence[UserFeedback], body: FixIn) -> Dec
     reply. A report that the batch does not prove fixed is refused with the reason.
     """
     pks = {report.pk for report in reports}
-    originals = Triage.objects.filter(pk__in=pks, duplicate_of__isnull=False).values_list("duplicate_of", flat=True)
-    shown = proofs.Proofs(body.batch_id, pks | set(originals))
+    originals = UserFeedback.objects.filter(duplicates__in=pks).select_related("triage").distinct()
+    of_copies = {original.pk: original for original in originals}
+    shown = proofs.Proofs(body.batch_id, pks | of_copies.keys())
     reply = ReplyIn(public_reply=body.public_reply) if body.public_reply else None
 
     def decide(subject: Subject) -> list[tuple[str, Decision]]:
-        if reply and shown.passed(subject["duplicate_of_id"] or 0):
+        original = of_copies.get(subject["duplicate_of_id"] or 0)
+        if reply and original and _ends(shown, original):
             return [("reply", decide_reply(actor, subject, reply))]
         if is_revisited(subject.report):
             raise InvalidRequest("Its submitter changed it after it was resolved.")
@@ -102,6 +104,11 @@ def _of_batch(actor: Actor, reports: Sequence[UserFeedback], body: FixIn) -> Dec
         return [*replied, ("resolve", {**resolved, "proof": fork.thread_id})]
 
     return decide
+
+
+def _ends(shown: proofs.Proofs, report: UserFeedback) -> bool:
+    """Whether a report is fixed by what is shown, or will be; nobody else may have resolved it otherwise."""
+    return not shown.lack(report) and (not report.resolved or report.triage.proof == shown.of(report).thread_id)
 
 
 FIX = Verb("fix", FixIn, together=_of_batch)

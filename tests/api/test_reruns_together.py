@@ -247,6 +247,19 @@ def test_the_submitters_of_duplicates_get_the_reply_too_but_no_answer_of_somebod
     assert triage_of(admin, second)["outcome"] == "duplicate"
 
 
+def test_nobody_is_told_of_what_is_not_fixed(api: Any, who: People) -> None:
+    """Whose report is a duplicate of one that changed since, or that somebody resolved otherwise."""
+    admin, originals, copies = api("admin"), [other(who.alice) for _ in range(2)], [other(who.bob) for _ in range(2)]
+    for of, copy in zip(originals, copies, strict=True):
+        data_of(admin.post(f"{ADMIN}/{copy}/actions", {"verb": "duplicate", "arguments": {"duplicate_of": of}}))
+    batch = rerun(admin, *originals)
+    passed(admin, batch, *originals)
+    make.rating(who.alice, UserFeedback.objects.get(key=originals[0].removeprefix("fb_")).thread, 1, notes="And rude.")
+    data_of(admin.post(f"{ADMIN}/{originals[1]}/actions", {"verb": "resolve", "arguments": {"outcome": "as_intended"}}))
+    assert reasons(admin, batch, *originals, public_reply="Mended.").keys() == {*originals, *copies}
+    assert [triage_of(admin, copy)["public_reply"] for copy in copies] == [None, None]
+
+
 def test_a_reply_leaves_room_for_the_answer(api: Any, who: People) -> None:
     """An answer is cut by its characters, however many of them are marks on others."""
     admin, report = api("admin"), other(who.alice)
