@@ -18,7 +18,7 @@ from threads import comparing
 from threads.access import may
 from threads.comparing import Comparison
 from threads.models import Thread, Turn
-from threads.presenting.words import Word, thread_word
+from threads.presenting.words import Word
 from threads.status import RUNNING, ThreadStatus
 
 _ALIKE = Word("alike", "Same answer", "warn", "rest")
@@ -97,9 +97,9 @@ def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) 
     compared = comparing.with_source(actor, fork, tz=tz, is_of_answers=True)
     replays = Turn.objects.filter(thread=fork).order_by("pk").values_list("replays_calls", flat=True).first()
     is_running = fork.status == ThreadStatus.ROBOTO_TURN
-    word = thread_word(fork.status, fork.last_outcome)
+    word = compared.state
     misses = None if is_running or not word.idle else _misses(report, fork)
-    if word.idle and not compared.is_alike and not any(right for _, right in compared.pairs):
+    if word.idle and not compared.is_alike and not compared.is_answered:
         word = _NONE
     elif word.idle:
         word = _judged(fork) or _of_check(misses) or (_ALIKE if compared.is_alike else _OTHER)

@@ -65,7 +65,7 @@ def fix(
         for other in UserFeedback.objects.filter(pk__in=subjects, resolved=False).exclude(pk=report.pk).order_by("pk"):
             changed |= _apply(actor, other, verb_named("duplicate"), DuplicateIn(duplicate_of=feedback_id), action)
         if reply is not None:
-            told = list(_untold(report).order_by("pk")[: MOST_TOLD + 1])
+            told = list(_untold([report]).order_by("pk")[: MOST_TOLD + 1])
             if len(told) > MOST_TOLD:
                 reason = f"more than {MOST_TOLD} submitters of duplicates are told by a bulk; send it from their list"
                 raise InvalidRequest.of("fixed_reply", reason)
@@ -117,18 +117,18 @@ FIX = Verb("fix", FixIn, together=_of_batch)
 
 def untold_count(report: UserFeedback) -> int:
     """How many duplicates of a report have no answer yet. One query."""
-    return _untold(report).count()
+    return _untold([report]).count()
 
 
 def untold(originals: Collection[str]) -> list[str]:
     """The ids of the duplicates of reports with these ids that have no answer yet. One query."""
     keys = [ids.key_of(each, ids.FEEDBACK) for each in originals]
-    copies = UserFeedback.objects.filter(triage__duplicate_of__key__in=keys).exclude(_ANSWERED).order_by("pk")
+    copies = _untold(UserFeedback.objects.filter(key__in=keys)).order_by("pk")
     return [ids.FEEDBACK + key for key in copies.values_list("key", flat=True)]
 
 
-def _untold(report: UserFeedback) -> QuerySet[UserFeedback]:
-    return UserFeedback.objects.filter(triage__duplicate_of=report.pk).exclude(_ANSWERED)
+def _untold(originals: QuerySet[UserFeedback] | Sequence[UserFeedback]) -> QuerySet[UserFeedback]:
+    return UserFeedback.objects.filter(triage__duplicate_of__in=originals).exclude(_ANSWERED)
 
 
 def require_room(reply: str | None, *, field: str) -> None:

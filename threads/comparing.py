@@ -21,7 +21,7 @@ from threads.content import BlockDict, MessageSnapshot
 from threads.models import Thread
 from threads.presenting.articles import Article, Mark, Prose
 from threads.presenting.calls import output_of
-from threads.presenting.words import counted
+from threads.presenting.words import Word, counted, thread_word
 from threads.status import RUNNING, ThreadStatus
 
 
@@ -67,6 +67,8 @@ class Comparison:
     pairs: tuple[tuple[Article | None, Article | None], ...]
     """None where only the other thread has a message. Words that differ are marked once the fork's are all there."""
     settings: tuple[Setting, ...]
+    state: Word
+    """The fork's status."""
     is_alike: bool = False
     """Whether the fork's answer is word for word that of the source."""
     request: Article | None = None
@@ -77,6 +79,11 @@ class Comparison:
     """The address of the panel to judge it, if it is a run of a check."""
     rest: range = range(0)
     """The later messages of the source, to which a fork that only answers again has no counterpart."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the fork ended by itself, with an article of its own."""
+        return self.state.idle and any(right for _, right in self.pairs)
 
     @property
     def names(self) -> tuple[str, str]:
@@ -116,6 +123,7 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo, is_of_answers: bool
         same=same,
         pairs=tuple(_beside(left, right)) if fork.status == ThreadStatus.ROBOTO_TURN else _pairs(left, right),
         settings=tuple(_settings(actor, source, fork, place)),
+        state=thread_word(fork.status, fork.last_outcome),
         is_alike=is_alike,
         request=_request(had.articles(), left, right),
         report=None if is_of_answers else hooks.feedback.report(actor, source.pk, place, fork=fork.thread_id),

@@ -72,9 +72,9 @@ def of_batch(
     checks = batches.compared(batch, earlier)
     counts = Counter({"": len(checks)}) + Counter(each.turned for each in checks if each.turned)
     shown = [each for each in checks if each.turned == turned] if turned else checks
-    fixed = set(proofs.fixed_by(batch).values_list("key", flat=True)) if batch.ended_at else set()
+    proved = proofs.fixed_by(batch).values_list("key", flat=True) if batch.ended_at else ()
+    fixed = {ids.FEEDBACK + key for key in proved}
     lines = _lines(shown[start : start + LINES], batch, fixed, left_out)
-    here = {each.check.feedback.key for each in shown[start : start + LINES] if each.check.feedback}
     return {
         "batch": presenting_batches.line_of_batch(heads[0], batch.created_by.display_name),
         "headline": presenting_batches.headline(heads[0], counts["failing"], counts["passing"]),
@@ -86,7 +86,7 @@ def of_batch(
         "has_misses": any(line.misses for line in lines),
         "may_fix": bool(fixed),
         "has_ticks": any(line.is_fixed for line in lines),
-        "elsewhere": len({ids.FEEDBACK + key for key in fixed - here} - left_out),
+        "elsewhere": len(fixed - {line.feedback_id for line in lines} - left_out),
         "of_reports": heads[0].of_reports,
         "next_from": start + LINES if start + LINES < len(shown) else None,
         "turned": turned,
@@ -123,7 +123,7 @@ def _names(*people: User | None) -> dict[str, str]:
 def _lines(
     checks: Sequence[Compared], now: CheckBatch, fixed: Container[str], left_out: Container[str]
 ) -> list[ComparedLine]:
-    """Compared checks for display, with their runs and reports; `fixed` are the keys of the reports that the batch
+    """Compared checks for display, with their runs and reports; `fixed` are the ids of the reports that the batch
     proves fixed. Six queries.
     """
     runs: dict[tuple[int, int | None], list[RunLine]] = defaultdict(list)
@@ -160,11 +160,11 @@ def _reports(
     told: dict[int | None, ReportFacts] = {}
     for each in found:
         owner, reply = getattr(each, "triage", None), getattr(each, "reply", None)
-        is_fixed = each.key in fixed
+        is_fixed = each.feedback_id in fixed
         lack = shown.lack(each) if shown.passed(each.pk) and not is_fixed and not each.resolved else ""
         facts = (
             "resolved" if each.resolved else "",
-            lack.rstrip(".").replace("Its submitter", "its submitter").replace("It ", "it "),
+            lack[:1].lower() + lack[1:].rstrip("."),
             f"{owner.owner.display_name}'s" if owner and owner.owner else "",
             "answered" if reply and reply.public_status == Reply.Status.ANSWERED else "",
         )

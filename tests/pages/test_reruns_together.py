@@ -254,3 +254,13 @@ def test_what_was_judged_failed_fixes_nothing_at_the_desk_either(
     judging.judge(who.admin.actor, run.run_id, "passed")
     page = get(client, address)
     assert page.id("verdict").words == "Judged passed" and page.id("fixed")
+
+
+def test_a_run_that_was_stopped_is_no_other_answer(browser_of: Browser, made: list[UserFeedback]) -> None:
+    client = browser_of("admin")
+    tick(client, "rerun", made[0])
+    run = CheckRun.objects.get()
+    client.post(f"/feedback/checks/batches/{run.batch.batch_id}/stop/")
+    get(client, f"/feedback/checks/batches/{run.batch.batch_id}/")
+    page = get(client, f"/threads/{run.fork.thread_id}/compare/")
+    assert CheckRun.objects.get().problem == "It was stopped." and "Another answer" not in page.one("h1").words
