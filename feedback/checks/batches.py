@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, Sum
 
 from accounts.rights import require_admin
 from core import ids, paging
@@ -92,6 +92,12 @@ def heads(batches: Sequence[CheckBatch]) -> list[BatchHeadOut]:
     )
     of_batch = {row["batch"]: row for row in counted}
     return [_head(batch, of_batch.get(batch.pk)) for batch in batches]
+
+
+def firsts(batches: Sequence[CheckBatch]) -> dict[int, str]:
+    """The title of the first check of each batch, by row id; a batch without runs has none. One query."""
+    first = CheckRun.objects.filter(batch__in=batches).order_by().values("batch").annotate(first=Min("pk"))
+    return dict(CheckRun.objects.filter(pk__in=first.values("first")).values_list("batch", "of__title"))
 
 
 def batch_record(actor: Actor, batch_id: str) -> BatchOut:

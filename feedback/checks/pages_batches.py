@@ -33,7 +33,12 @@ def all_batches(request: HttpRequest) -> HttpResponse:
     running.come_by()
     rows = batches.listed(actor)
     found, token = batches.PLACES.page(rows, limit=PAGE, page_token=request.GET.get("after"))
-    context = {"batches": _lines(found), "next_url": paging.next_url(request.GET, token)}
+    firsts = batches.firsts(found)
+    lines = [
+        presenting_batches.line_of_batch(head, batch.created_by.display_name, firsts.get(batch.pk, ""))
+        for batch, head in zip(found, batches.heads(found), strict=True)
+    ]
+    context = {"batches": lines, "next_url": paging.next_url(request.GET, token)}
     return render(request, "feedback/checks/batches.html", context)
 
 

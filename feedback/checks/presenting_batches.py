@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from core.templatetags.ui import thousands
-from core.wording import took
+from core.wording import isolated, took
 from feedback.checks.presenting import Marked, RunLine
 from feedback.checks.wire import BatchHeadOut
 from threads.figures import dollars
@@ -44,6 +44,8 @@ class BatchLine:
     left: int
     """Runs that have not ended."""
     figures: str
+    about: str = ""
+    """What it ran, by its first check, for a list."""
 
     @property
     def done(self) -> int:
@@ -103,8 +105,8 @@ class ComparedLine(Marked):
         return next((run.misses for run in self.now if run.misses), ())
 
 
-def line_of_batch(head: BatchHeadOut, by: str) -> BatchLine:
-    """A batch for display; `by` is the name of who started it."""
+def line_of_batch(head: BatchHeadOut, by: str, first: str = "") -> BatchLine:
+    """A batch for display; `by` is the name of who started it, `first` the title of its first check."""
     return BatchLine(
         batch_id=head.batch_id,
         at=head.created,
@@ -114,6 +116,7 @@ def line_of_batch(head: BatchHeadOut, by: str) -> BatchLine:
         total=head.total,
         left=head.waiting + head.running,
         figures=", ".join(filter(None, (_time(head), _tokens(head), _cost(head)))),
+        about=f"{isolated(first)} and {thousands(head.checks - 1)} more" if first and head.checks > 1 else first,
     )
 
 

@@ -441,6 +441,7 @@ def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, pres
     assert client.get(f"{batch}?against=bat_gone").status_code == 404
     listed = client.get(BATCHES).content.decode()
     assert listed.count('<th scope="row">') == 3 and "original skills, 3 runs each" in listed
+    assert unescape(listed).count(f"{Check.objects.get().title}</a>") == 3 and "more</a>" not in listed
 
 
 def test_batches_are_told_apart_by_the_viewers_time_and_what_they_ran(browser_of, press):
@@ -484,6 +485,7 @@ def test_a_batch_of_many_checks_asks_no_more_and_goes_on_page_by_page(browser_of
     few, listed = asked(path), asked(BATCHES)
     more(58)
     assert asked(path) == few and asked(BATCHES) == listed
+    assert client.get(BATCHES).content.decode().count("&lt;b&gt;0&lt;/b&gt;\u2069 and 59 more</a>") == 2
     page = client.get(path).content.decode()
     assert page.count('<th scope="row"><a') == 50 and "<b>1" not in page and len(page) < 75_000
     onward = unescape(page.split('id="onward" href="')[1].split('"')[0])
