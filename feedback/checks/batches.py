@@ -12,7 +12,7 @@ from core import ids, paging
 from core.actor import Actor
 from core.errors import InvalidRequest
 from feedback import bulk, fixing, proofs
-from feedback.checks import judging, records
+from feedback.checks import changes, judging, records
 from feedback.checks.running import batch_for
 from feedback.checks.wire import BatchHeadOut, BatchOut, ComparedCheckOut, ComparisonOut, FixBatchIn, TallyOut
 from feedback.models import Bulk, Check, CheckBatch, CheckRun
@@ -111,7 +111,7 @@ def batch_record(actor: Actor, batch_id: str) -> BatchOut:
 def comparison(actor: Actor, batch_id: str, against: str) -> ComparisonOut:
     """Compare a batch with another one, or each of its checks with its own `previous` batch.
 
-    Eight queries at most, however many checks there are; raises `NotFound`.
+    Nine queries at most, however many checks there are; raises `NotFound`.
     """
     batch = batch_for(actor, batch_id)
     other = None if against == PREVIOUS else batch_for(actor, against)
@@ -123,6 +123,7 @@ def comparison(actor: Actor, batch_id: str, against: str) -> ComparisonOut:
         before=earlier[0] if earlier else None,
         turned_failing=turned.count("failing"),
         turned_passing=turned.count("passing"),
+        changes=changes.since(batch, befores(checks, other)),
         checks=[
             ComparedCheckOut(
                 check_id=each.check.check_id,
@@ -150,6 +151,13 @@ def compared(batch: CheckBatch, other: CheckBatch | None) -> list[Compared]:
         before, before_in = earlier.get(check.pk, (None, None))
         found.append(Compared(check, now.get(check.pk, (None, None))[0], before, before_in))
     return sorted(found, key=_place) if batch.ended_at else found
+
+
+def befores(checks: Iterable[Compared], other: CheckBatch | None) -> dict[int, int | None]:
+    """By row id of a check, that of the batch that it is compared with; None for one that had not run before, which is
+    compared with its rated answer. Without those that another batch did not run, if there is one.
+    """
+    return {each.check.pk: each.before_in for each in checks if each.before_in or not other}
 
 
 def fix(actor: Actor, batch_id: str, body: FixBatchIn) -> Bulk:

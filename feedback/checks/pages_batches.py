@@ -59,6 +59,7 @@ def _batch(request: HttpRequest, actor: Actor, batch_id: str, *, status: int = 2
     others = [each for each in batches.comparable(actor, now)[:OTHERS] if each not in (now, earlier)]
     turned = request.GET.get("turned", "")
     context = screen.of_batch(
+        actor,
         now,
         earlier,
         turned=turned if turned in screen.TURNED else "",

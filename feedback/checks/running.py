@@ -7,7 +7,7 @@ turns do not have to wait.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from time import monotonic, sleep
@@ -244,12 +244,28 @@ def _rerun(run: CheckRun, batch: CheckBatch) -> None:
     if is_first:
         Check.objects.filter(pk=run.of_id).update(outcome_before=F("outcome"))
     run.fork, run.model_profile = fork, profiles.named(fork.model_profile).id
-    run.skill_versions = _skill_versions(fork)
+    upto = fork.forked_from_message_sequence_num or 0
+    run.skill_versions = _skill_versions(fork, _rated_with(actor, source, upto) if batch.skills == "latest" else None)
     run.save(update_fields=["fork", "model_profile", "skill_versions"])
 
 
-def _skill_versions(fork: Thread) -> list[dict[str, Any]]:
-    """The skills that the agent of a run may load, and those preloaded for it."""
+def _skill_versions(fork: Thread, had: Mapping[str, int] | None) -> list[dict[str, Any]]:
+    """The skills that the agent of a run may load, and those preloaded for it, each with the version of the rated
+    answer (`had`, by id); None if that had the same.
+    """
     shown = lending.shown(calls_behind(fork.pk, fork.forked_from_message_sequence_num or 0))
     found = {**lending.kept(fork.available_skills or ()), **shown.offered, **shown.invoked}
-    return [{name: getattr(skill, name) for name in ("skill_id", "name", "version")} for skill in found.values()]
+    return [
+        {
+            "skill_id": skill.skill_id,
+            "name": skill.name,
+            "version": skill.version,
+            "was": skill.version if had is None else had.get(skill.skill_id),
+        }
+        for skill in found.values()
+    ]
+
+
+def _rated_with(actor: Actor, source: Thread, upto: int) -> dict[str, int]:
+    had = reruns.skills_of(actor, source, upto)
+    return {skill_id: skill.version for skill_id, skill in {**had.offered, **had.invoked}.items()}

@@ -1,7 +1,7 @@
 """The template context of checks: the panel of a report, and a batch."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Sequence, Set
+from collections.abc import Collection, Container, Iterable, Sequence, Set
 from typing import Any
 
 from django.db.models.functions import Left
@@ -12,22 +12,28 @@ from catalogue import skills
 from core import ids
 from core.actor import Actor
 from core.errors import NotFound
+from core.templatetags.ui import thousands
 from core.wording import one_line
 from feedback import proofs
-from feedback.checks import batches, judging, presenting, presenting_batches, records
+from feedback.checks import batches, changes, judging, presenting, presenting_batches, records
 from feedback.checks.batches import Compared
 from feedback.checks.expecting import spelled
 from feedback.checks.presenting import CheckCard, RunLine
 from feedback.checks.presenting_batches import ComparedLine, ReportFacts
+from feedback.checks.wire import ChangesOut
 from feedback.models import Check, CheckBatch, CheckRun, Reply, UserFeedback
 from threads import profiles
+from threads.comparing import Piece
 from threads.models import Thread
 from threads.presenting.articles import Article
+from threads.presenting.words import counted
 
 LINES = 50
 """Checks of a batch on one page."""
 _HEAVY = [f"fork__{column}" for column in Thread.HEAVY]
 _NOTES = 140
+_CHANGES = 6
+"""Most skills that are named."""
 TURNED = {"": "All", "failing": "Newly failing", "passing": "Newly passing"}
 
 
@@ -63,10 +69,16 @@ def cards(checks: Sequence[Check], *, reader: Actor | None = None) -> list[Check
 
 
 def of_batch(
-    batch: CheckBatch, earlier: CheckBatch | None, *, turned: str, start: int, left_out: Set[str] = frozenset()
+    reader: Actor,
+    batch: CheckBatch,
+    earlier: CheckBatch | None,
+    *,
+    turned: str,
+    start: int,
+    left_out: Set[str] = frozenset(),
 ) -> dict[str, Any]:
     """The context of a batch's page from line `start` on, all checks or those that changed; `left_out` are the ids of
-    reports that the viewer does not want to resolve. Fifteen queries at most.
+    reports that the reader does not want to resolve. Seventeen queries at most.
     """
     heads = batches.heads([batch, earlier] if earlier else [batch])
     checks = batches.compared(batch, earlier)
@@ -75,12 +87,15 @@ def of_batch(
     proved = proofs.fixed_by(batch).values_list("key", flat=True) if batch.ended_at else ()
     fixed = {ids.FEEDBACK + key for key in proved}
     lines = _lines(shown[start : start + LINES], batch, fixed, left_out)
+    before_in = batches.befores(checks, earlier)
     return {
         "batch": presenting_batches.line_of_batch(heads[0], batch.created_by.display_name),
         "headline": presenting_batches.headline(heads[0], counts["failing"], counts["passing"]),
         "to_judge": bool(heads[0].undecided) and judging.undecided(batch.pk).exists(),
         "figures": presenting_batches.figures(heads[0], heads[1] if earlier else None),
         "against": earlier.batch_id if earlier else "",
+        "since": _since(before_in.values(), earlier),
+        "changes": _changes(reader, changes.since(batch, before_in)),
         "has_before": any(each.before for each in checks),
         "lines": lines,
         "has_misses": any(line.misses for line in lines),
@@ -94,6 +109,36 @@ def of_batch(
         "choice": batch,
         **choices(),
     }
+
+
+def _since(before_in: Collection[int | None], earlier: CheckBatch | None) -> str:
+    """What a batch is compared with, in words."""
+    told = ["the previous runs"] if any(before_in) else []
+    told += [] if all(before_in) else ["the rated answers"]
+    return "that batch" if earlier else " or ".join(told)
+
+
+def _changes(reader: Actor, made: ChangesOut) -> tuple[Piece, ...]:
+    """What changed, with links to the skills that the reader may open; empty if nothing is known. One query."""
+    openable = {each.skill_id for each in skills.known(reader, [each.skill_id for each in made.skills])}
+    found = []
+    for each in made.skills[:_CHANGES]:
+        moved = f"{each.before} → {each.now}" if each.before and each.now else str(each.now or each.before)
+        lead = "" if each.before and each.now else "with " if each.now else "without "
+        words = f"{lead}{each.name} {moved}{_in(each.checks, made)}"
+        found.append(Piece(words, each.skill_id if each.skill_id in openable else "", each.now or each.before or 0))
+    if len(made.skills) > _CHANGES:
+        found.append(Piece(counted(len(made.skills) - _CHANGES, "more skill")))
+    if made.system_prompts:
+        found.append(Piece(f"another system prompt{_in(made.system_prompts, made)}"))
+    if made.model_profiles:
+        found.append(Piece(f"another model{_in(made.model_profiles, made)}"))
+    return tuple(found) if found or not made.checks else (Piece("the same skills, system prompt and model"),)
+
+
+def _in(count: int, made: ChangesOut) -> str:
+    """For how many checks it is so, unless it is for all."""
+    return f" in {thousands(count)} of {thousands(made.checks)}" if count < made.checks else ""
 
 
 def under_way(batch_ids: Sequence[str]) -> dict[str, Any]:

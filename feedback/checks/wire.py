@@ -155,6 +155,8 @@ class SkillVersionOut(Wire):
     skill_id: str
     name: str
     version: int
+    was: int | None = None
+    """The version that the rated answer had; null if it had none, and in runs from before Heddle kept it."""
 
 
 class RunOut(Wire):
@@ -299,6 +301,34 @@ class ComparedCheckOut(Wire):
     """`failing` or `passing` if it was the opposite before; else null."""
 
 
+class SkillChangeOut(Wire):
+    """A skill that agents have in another version than before."""
+
+    skill_id: str
+    name: str
+    before: int | None
+    """Null if they did not have it."""
+    now: int | None
+    """Null if they do not have it any more."""
+    checks: int
+    """For how many checks it is so."""
+
+
+class ChangesOut(Wire):
+    """What the agents of a batch had otherwise than before: for a check that is compared with an earlier batch, than
+    there, for any other one, than when its answer was rated.
+    """
+
+    checks: int
+    """For how many checks both are known."""
+    skills: list[SkillChangeOut]
+    """Most frequent ones first."""
+    system_prompts: int
+    """For how many checks the system prompt is another one."""
+    model_profiles: int
+    """For how many checks the model profile is another one. An imported answer names none, and does not count."""
+
+
 class ComparisonOut(Wire):
     """A batch compared with another one."""
 
@@ -309,5 +339,6 @@ class ComparisonOut(Wire):
     """Number of checks that are newly failing."""
     turned_passing: int
     """Number of checks that are newly passing."""
+    changes: ChangesOut
     checks: list[ComparedCheckOut]
     """Newly failing ones first, then newly passing ones."""

@@ -636,7 +636,7 @@ def test_a_batch_is_held_against_another(api, kept, ran, django_assert_max_num_q
     with django_assert_max_num_queries(12):
         api("admin").get(path)
     previous = data_of(api("admin").get(f"{CHECKS}/batches/{now['batch_id']}/against/previous"))
-    assert previous == {**held, "before": None}
+    assert previous == {**held, "before": None, "changes": {**held["changes"], "checks": 3}}
     first = data_of(api("admin").get(f"{CHECKS}/batches/{before['batch_id']}/against/previous"))
     assert [each["before"] for each in first["checks"]] == [None, None] and first["turned_failing"] == 0
     listed = data_of(api("admin").get(f"{CHECKS}/batches?limit=1"))
@@ -929,6 +929,57 @@ def test_a_run_says_which_skills_and_which_model_it_had(api, who, ran, write, pi
         assert run["model_profile"] == "simulated"
     found = data_of(api("admin").get(f"{CHECKS}/{check['check_id']}"))
     assert found["modified_by"] == found["created_by"] == who.admin.user.email and found["modified"] >= found["created"]
+
+
+def test_a_comparison_says_what_the_agents_had_otherwise(api, who, ran, write, pin):  # noqa: F811
+    """Than when their answers were rated, and from the second batch on than in the batch before."""
+    offered, invoked = write("alice", "weaving", "OLD", "NEW"), write("alice", "dyeing", "OLD")
+    pin("alice", offered, 1)
+    checks = []
+    for _ in range(2):
+        thread = make.thread(who.alice, "Weave", invoke_skills=[{"skill_id": invoked}])
+        report = make.rating(who.alice, thread, 3)
+        checks.append(data_of(api("admin").put(f"{FEEDBACK}/{report.feedback_id}/check", {})))
+
+    def changes(batch, against="previous"):
+        found = data_of(api("admin").get(f"{CHECKS}/batches/{batch['batch_id']}/against/{against}"))
+        return found["changes"]
+
+    def skill(name, skill_id, before, now, count):
+        return {"skill_id": skill_id, "name": name, "before": before, "now": now, "checks": count}
+
+    nothing = {"checks": 1, "skills": [], "system_prompts": 0, "model_profiles": 0}
+    first = ran(checks[0])
+    assert changes(first) == nothing
+    latest = over(api, data_of(api("admin").post(f"{CHECKS}/run", {"skills": "latest"})))
+    was = [(each["name"], each["was"], each["version"]) for run in latest["runs"] for each in run["skill_versions"]]
+    assert sorted(was) == [("dyeing", 1, 1), ("dyeing", 1, 1), ("weaving", 1, 2), ("weaving", 1, 2)]
+    assert changes(latest) == {**nothing, "checks": 2, "skills": [skill("weaving", offered, 1, 2, 2)]}
+    Thread.objects.filter(pk__in=CheckRun.objects.filter(of__key=checks[0]["check_id"][4:]).values("fork")).update(
+        system_prompt="Be brief.", model_profile="other"
+    )
+    CheckRun.objects.filter(batch__key=latest["batch_id"][4:]).update(model_profile="other")
+    changed = changes(latest)
+    assert (changed["system_prompts"], changed["model_profiles"]) == (1, 2)
+    again = over(api, data_of(api("admin").post(f"{CHECKS}/run", {"skills": "recorded"})))
+    assert changes(again)["checks"] == 2
+    assert changes(again, latest["batch_id"])["skills"] == [skill("weaving", offered, 2, 1, 2)]
+    assert changes(latest, first["batch_id"])["checks"] == 1
+
+
+def test_runs_from_before_that_was_kept_do_not_say_that_nothing_changed(api, who, ran, write, pin):  # noqa: F811
+    pin("alice", write("alice", "weaving", "OLD", "NEW"), 1)
+    report = make.rating(who.alice, make.thread(who.alice))
+    batch = ran(data_of(api("admin").put(f"{FEEDBACK}/{report.feedback_id}/check", {})), skills="latest")
+    run = CheckRun.objects.get()
+    assert [each.pop("was") for each in run.skill_versions] == [1]
+    run.save()
+    found = data_of(api("admin").get(f"{CHECKS}/batches/{batch['batch_id']}/against/previous"))
+    assert found["changes"] == {"checks": 0, "skills": [], "system_prompts": 0, "model_profiles": 0}
+    assert (
+        data_of(api("admin").get(f"{CHECKS}/batches/{batch['batch_id']}"))["runs"][0]["skill_versions"][0]["was"]
+        is None
+    )
 
 
 def test_what_a_check_was_before_its_latest_batch_is_not_changed_by_an_earlier_one(api, kept, ran, settings):

@@ -225,6 +225,34 @@ def test_the_skills_of_a_run_are_links_for_who_may_open_them(
     assert links == [f"/skills/{shared}/?version=2"] * 2
 
 
+def test_a_batch_says_what_changed_with_links_for_who_may_open_them(
+    browser_of: Browser,
+    who: People,
+    press: Callable[..., Any],
+    write: Callable[..., str],  # noqa: F811
+) -> None:
+    shared, private = write("alice", "weaving", accessibility="org"), write("alice", "dyeing")
+    Membership.objects.create(user=who.admin.user, org=who.acme)
+    press("keep_run", ("calls", "echo"), skills="latest", times="2")
+    make.run_turns()
+    batch = f"{BATCHES}{CheckBatch.objects.get().batch_id}/"
+
+    def changed(*skills: tuple[str, str, int, int | None]) -> Any:
+        names = ("skill_id", "name", "version", "was")
+        CheckRun.objects.update(skill_versions=[dict(zip(names, each, strict=True)) for each in skills])
+        return dom(browser_of("admin").get(batch)).id("changes")
+
+    told = changed((shared, "weaving", 2, 1), (private, "dyeing", 3, None))
+    assert told.words == "Since the rated answers: with dyeing 3, weaving 1 → 2"
+    assert [link["href"] for link in told.all("a")] == [f"/skills/{shared}/?version=2"]
+    assert changed((shared, "weaving", 2, 2)).words.endswith("the same skills, system prompt and model")
+    told = changed(*((f"sk_{number}", f"skill {number}", 2, 1) for number in range(9)))
+    assert told.words.endswith("skill 5 1 → 2, 3 more skills")
+    Thread.objects.filter(pk=CheckRun.objects.earliest("pk").fork_id).update(system_prompt="Be brief.")
+    CheckRun.objects.update(model_profile="other")
+    assert changed().words == "Since the rated answers: another system prompt, another model"
+
+
 def test_checks_are_found_by_words_of_their_names_in_the_shown_state(
     browser_of: Browser, who: People, api: Any
 ) -> None:
@@ -439,6 +467,10 @@ def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, pres
     assert "No check changed this way." in client.get(f"{batch}?turned=failing").content.decode()
     assert "newly passing" in client.get(f"{batch}?turned=passing&against={first.batch_id}").content.decode()
     assert client.get(f"{batch}?against=bat_gone").status_code == 404
+    assert (
+        "Since that batch: the same skills, system prompt and model</p>"
+        in client.get(f"{batch}?against={first.batch_id}").content.decode()
+    )
     listed = client.get(BATCHES).content.decode()
     assert listed.count('<th scope="row">') == 3 and "original skills, 3 runs each" in listed
     assert unescape(listed).count(f"{Check.objects.get().title}</a>") == 3 and "more</a>" not in listed
