@@ -213,6 +213,20 @@ def test_a_report_is_snoozed_woken_and_labelled_from_the_dock(heddle: Heddle, vi
     wait_until(lambda: stored(heddle, thread_id)[0]["admin_label"] == "by thumb")
 
 
+def test_a_status_line_without_a_status_takes_no_room(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = complaints(heddle, 1, "Quiet")
+    page = visit("bea", **PHONE).page
+    page.goto(f"/feedback/?q=thread:{thread_id}")
+    expect(page.locator(".rep")).to_be_visible()
+    expect(page.locator("#desk-status")).to_be_hidden()
+    page.locator(".rep a").tap()
+    expect(page.locator("#desk-talk .rated")).to_contain_text("Quiet")
+    expect(page.locator("#desk-status")).to_be_hidden()
+    page.locator("#dock [value^=own]").tap()
+    expect(page.locator("#desk-status")).to_contain_text("Claimed")
+    expect(page.locator("#desk-status [data-key=z]")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("width", [390, 1440])
 def test_escape_leads_out_of_a_field_to_where_the_report_came_from(
     heddle: Heddle, visit: Callable[..., Visit], width: int
