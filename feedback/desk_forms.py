@@ -5,7 +5,7 @@ A button's value is a verb, with its argument if it has one: `resolve`, `own me`
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.db.models import Q
 from django.http import QueryDict
@@ -31,7 +31,14 @@ _UNCHANGED = {"note": "note", "note_next": "note", "outcome": "outcome", "own": 
 """What a button has not changed if it did nothing."""
 _FIXED = (("resolve", "fixed"), ("outcome", "fixed"))
 """The buttons beside a rerun, which also do what was typed and ticked there."""
-_RERUNS: dict[str, dict[str, Any]] = {"": {}, "latest": {"skills": "latest"}, "live": {"tools": "live"}}
+AGENT_NOW: Mapping[str, Literal["latest"]] = {"skills": "latest", "prompt": "latest"}
+"""What a rerun chooses to have its agent as it is now."""
+_RERUNS: Mapping[str, Mapping[str, Any]] = {
+    "": {},
+    "latest": {"skills": "latest"},
+    "agent": AGENT_NOW,
+    "live": {"tools": "live"},
+}
 """What the buttons that rerun the ticked choose."""
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 

@@ -10,7 +10,7 @@ from accounts.rights import Right
 from core import bodies
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound, Unauthorized
-from feedback import proofs, triage
+from feedback import desk_forms, proofs, triage
 from feedback.checks import running
 from feedback.models import UserFeedback
 from feedback.pages_desk import desk_at, hold_undo, onward, posted, refused, state_of
@@ -31,6 +31,7 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         _require_ended(actor, report, state_of(request).get("compare"))
         source = thread_for(actor, report.thread.thread_id, Right.FORK)
         asked: dict[str, object] = {name: form[name] for name in running.CHOICES if form.get(name)}
+        asked |= desk_forms.AGENT_NOW if "agent" in form else {}
         asked["message_sequence_num"] = report.message_sequence_num
         made = reruns.rerun(actor, source, bodies.parse(RerunIn, asked))
     except DomainError as problem:

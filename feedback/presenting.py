@@ -260,6 +260,8 @@ class ReportCard(_Spelled):
     earlier: int = 0
     """How many comments come before those in `comments`."""
     may_fork: bool = False
+    has_agent: bool = False
+    """Whether its thread was launched from an agent, whose prompt may be another one now."""
     note_back: str = ""
     """A note that the reader's undo of something else took back, offered again; `reply_back` likewise."""
     reply_back: str = ""

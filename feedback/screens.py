@@ -257,6 +257,7 @@ def card_of(
         comments=tuple(_said(actor, each) for each in comments),
         earlier=earlier,
         may_fork=may(actor, thread, Right.FORK),
+        has_agent=bool(thread.created_from_agent_id),
         note_back=back.get("admin_note", ""),
         reply_back=back.get("public_reply", ""),
     )

@@ -16,6 +16,7 @@ from core import sse
 from feedback import fixing
 from feedback.models import Reply, TriageChange, UserFeedback
 from tests import make
+from tests.conftest import data_of
 from tests.pages.desk import Browser, do, opened, query_of, stored, told
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People, Person, second_admin
@@ -226,6 +227,29 @@ def test_a_rerun_costs_as_many_queries_in_a_long_thread(
             looks.append(len(captured))
         counts.append(min(looks))
     assert counts[0] == counts[1]
+
+
+def test_an_agent_is_rerun_as_it_is_now(browser_of: Browser, who: People, api: Any, report: UserFeedback) -> None:
+    """Offered where the thread was launched from one, in the menu and on a phone."""
+    client, word = browser_of("admin"), "agent as it is now"
+
+    def buttons(of: UserFeedback) -> list[Node]:
+        return [each for each in opened(client, of).all("button") if word in each.words]
+
+    assert not buttons(report)
+    template = {"messages": [make.say("Hello")], "system_prompt": "Be brief."}
+    agent = data_of(api("alice").post("agents", {"name": "teller", "request_template": template}))
+    made = data_of(api("alice").post(f"agents/{agent['agent_id']}/launch", {}))
+    thread = Thread.objects.by_public_id(made["thread_id"]).get()
+    make.run_turns(thread)
+    template["system_prompt"] = "Be kind."
+    data_of(api("alice").put(f"agents/{agent['agent_id']}", {"request_template": template}))
+    rating = make.rating(who.alice, make.fresh(thread), 1)
+    launched = UserFeedback.objects.get(key=rating.feedback_id.removeprefix("fb_"))
+    assert [(each["form"], each["name"]) for each in buttons(launched)] == [("desk-rerun", "agent")] * 2
+    answer = submit(client, opened(client, launched).id("desk-rerun"), agent="now")
+    fork = Thread.objects.latest("pk")
+    assert fork.system_prompt == "Be kind." and answer["Location"].endswith(fork.thread_id)
 
 
 def test_another_prompt_leads_back_to_the_desk(browser_of: Browser, who: People, report: UserFeedback) -> None:

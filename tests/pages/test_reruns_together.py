@@ -50,6 +50,9 @@ def test_ticked_reports_are_rerun_with_what_the_button_says(browser_of: Browser,
     assert (batch.skills, batch.tools, batch.runs.count()) == ("recorded", "live", 2)
     tick(client, "rerun latest", all="1")
     assert CheckBatch.objects.latest("pk").skills == "latest" and CheckBatch.objects.latest("pk").runs.count() == 3
+    tick(client, "rerun agent", *made[:1])
+    latest = CheckBatch.objects.latest("pk")
+    assert (latest.skills, latest.prompt, latest.tools) == ("latest", "latest", "recorded")
 
 
 def test_with_scripts_the_browser_leaves_the_desk_for_the_batch(browser_of: Browser, made: list[UserFeedback]) -> None:
