@@ -188,16 +188,18 @@ CLIENT_PREFIX: Final = "client_"
 
 def with_answerer(block: BlockDict, clients: Collection[str] = ()) -> BlockDict:
     """A block from a seed or an import as it is stored: a result of a client tool or of `load_skill` names who
-    answered, as in a turn, so that every reader gets its payload as raw response too (spec 3.3).
+    answered, as in a turn, so that every reader gets its payload as raw response too (spec 3.3); older SDKs know only
+    the raw response, which is its payload then.
 
     `clients`: the client tools that are known by name.
     """
     if block["content_type"] != "tool_result":
         return block
     name = block["tool_name"]
-    if name == LOAD_SKILL:
-        return {**block, "answered_by": "skill"}
-    return {**block, "answered_by": "client"} if name in clients or name.startswith(CLIENT_PREFIX) else block
+    if name != LOAD_SKILL and name not in clients and not name.startswith(CLIENT_PREFIX):
+        return block
+    payload = block["payload"] if block.get("payload") is not None else block.get("raw_response")
+    return {**block, "payload": payload, "answered_by": "skill" if name == LOAD_SKILL else "client"}
 
 
 TOLD = frozenset({"client", "skill", "refusal", "told record"})

@@ -319,6 +319,20 @@ def test_a_second_call_for_an_achieved_goal_changes_nothing_B103(api, who):
     assert Goal.objects.get().result == {"summary": "a"}
 
 
+def test_an_invalid_call_for_an_achieved_goal_is_an_error_and_changes_nothing_B97(api, who):
+    """Spec 3.8: failing either kind of rule yields an error result."""
+    text = '[[call achieve_dataset_summary {"summary": "a"}]] [[call achieve_dataset_summary {"summary": ""}]]'
+    record = record_of(api, make.thread(who.alice, text, goals=[SUMMARY]))
+    uses, results = shapes.blocks(record, "tool_use"), shapes.blocks(record, "tool_result")
+    assert [(result["status"], result["payload"]["achieved"]) for result in results] == [
+        ("success", True),
+        ("error", False),
+    ]
+    goal = record["goals"][0]
+    assert (goal["status"], goal["achieve_tool_use_id"]) == ("achieved", uses[0]["tool_use_id"])
+    assert Goal.objects.get().result == {"summary": "a"}
+
+
 def test_the_results_of_achieved_goals_are_kept_with_them(api, who):
     """Spec 3.8: effects of success."""
     attempt(api, who, EVENTS, {"events": [event(tags=["night"])]})

@@ -456,6 +456,19 @@ def test_seeded_results_of_client_tools_and_skills_carry_their_payload_as_raw_re
     assert [result["raw_response"] for result in results] == [*payloads[:3], None, None, unanswered]
 
 
+def test_a_seeded_result_of_a_client_tool_in_the_older_shape_is_its_payload_too(api):
+    """Spec 3.3 and 7: older SDKs know the raw response only. That of a server's tool stays among the raw payloads."""
+    blocks = []
+    for name in ("client_x", "echo"):
+        named = {"tool_name": name, "tool_use_id": f"tu_{name}"}
+        raw = {"runtime_ms": 1, "status": "success", "raw_response": {"x": None}}
+        blocks += [{**named, "input": {}}, {**named, **raw}]
+    seeded = [make.say("Hi"), {"role": "assistant", "content": blocks}, make.say("Go on")]
+    record = data_of(api("alice").post("threads", {"messages": seeded}))
+    told = [(result["payload"], result["raw_response"]) for result in shapes.blocks(record, "tool_result")]
+    assert told == [({"x": None}, {"x": None}), (None, None)]
+
+
 def test_a_viewing_context_without_a_message_sits_on_the_servers_own_B4(api):
     """Spec 2.2, 3.3."""
     body = {"goals": [SUMMARY], "client_context": {"dataset_ids": ["q"]}}

@@ -172,14 +172,17 @@ class Toolbox:
     def _attempt(self, goal: Goal, use: BlockDict) -> BlockDict:
         started = time.perf_counter()
         name, use_id = use["tool_name"], use["tool_use_id"]
-        if goal.status != GoalStatus.PENDING:
-            return tool_result(name, use_id, "success", {"achieved": True, "note": "It was already achieved."})
+        is_first = goal.status == GoalStatus.PENDING
         try:
-            goal.result = goals.check_attempt(goal.goal_data, use["input"])
+            found = goals.check_attempt(goal.goal_data, use["input"])
         except goals.GoalRefused as refused:
             status, payload = "error", {"achieved": False, "error": str(refused)}
         else:
             status, payload = "success", {"achieved": True}
+            if is_first:
+                goal.result = found
+            else:
+                payload["note"] = "It was already achieved."
         runtime_ms = round((time.perf_counter() - started) * 1000)
         return _timed(tool_result(name, use_id, status, payload, runtime_ms=runtime_ms))
 
