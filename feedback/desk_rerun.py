@@ -65,11 +65,6 @@ class Rerun:
         """Whether it ended by itself, did not answer the same, and nobody judged that it failed."""
         return self.state in (_OTHER, _PASSES, _FAILS, _JUDGED[CheckRun.Verdict.PASSED]) and not self.compared.is_alike
 
-    @property
-    def may_show_fix(self) -> bool:
-        """Whether it may be what the report is resolved by, now or when it ends."""
-        return self.is_running or self.may_be_fixed
-
 
 def beside(actor: Actor, report: UserFeedback, query: Mapping[str, str], *, tz: ZoneInfo) -> dict[str, Any]:
     """The template context of the fork that an address names: `rerun`, None without one, with `untold`, the number of

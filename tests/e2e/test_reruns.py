@@ -130,7 +130,16 @@ def test_an_answer_is_seen_as_it_is_written_and_stopped(heddle: Heddle, visit: C
     stop.click()
     expect(page.locator("#verdict")).to_have_text("Cancelled")
     expect(page.locator("#rerun button")).to_have_count(0)
-    expect(page.locator("#fixed-reply")).to_have_count(0)
+    expect(page.locator("#fixed-acts")).to_contain_text("Not by this rerun: cancelled.")
+    expect(page.locator("#fixed-acts button")).to_be_disabled()
+    expect(page.locator("#fixed-reply")).to_have_value("It is quicker now.")
+    page.keyboard.press("y")
+    page.keyboard.type(" Or so.")
+    page.keyboard.press("Control+Enter")
+    page.reload()
+    expect(page.locator("#fixed-reply")).to_have_value("It is quicker now. Or so.")
+    now = heddle.call("admin", "GET", f"admin/feedback/{report}/triage")
+    assert not now["resolved"] and now["public_reply"] is None
 
 
 def test_a_rerun_is_closed_while_it_is_written(heddle: Heddle, visit: Callable[..., Visit]) -> None:

@@ -96,6 +96,12 @@ def said(page: Node) -> str:
     return page.id("verdict").words
 
 
+def refused(page: Node) -> str:
+    """Why the report is not resolved by the rerun. Its button cannot be pressed then, but what was typed stays."""
+    assert page.id("fixed-acts").one("button").has("disabled") and page.id("fixed-reply")
+    return page.id("fixed-acts").one("span").words
+
+
 def test_a_rerun_is_shown_beside_the_rated_answer(browser_of: Browser, who: People, report: UserFeedback) -> None:
     client = browser_of("admin")
     fork = rerun(client, report)
@@ -109,7 +115,7 @@ def test_a_rerun_is_shown_beside_the_rated_answer(browser_of: Browser, who: Peop
     assert said(page) == "Same answer"
     answers = [each.words for each in page.id("rerun").all("article")]
     assert len(answers) == 2 and all("calculate" in each for each in answers)
-    assert not page.all("section", id="fixed"), "what is as it was is not fixed"
+    assert refused(page) == "Not by this rerun: same answer.", "what is as it was is not fixed"
     [away] = [link["href"] for link in page.id("rerun").all("a") if link.words == "Close b"]
     assert not get(client, "/feedback/" + away).all("div", id="rerun")
     assert "Undo" not in page.id("desk-status").words or told(page)
@@ -180,7 +186,7 @@ def test_a_fork_that_nobody_asked_anything_has_no_answer(
 ) -> None:
     made = forks.fork(who.admin.actor, report.thread, 0)
     page = beside(browser_of("admin"), report, Thread.objects.by_public_id(made.thread_id).get())
-    assert said(page) == "No answer" and not page.all("section", id="fixed")
+    assert said(page) == "No answer" and refused(page) == "Not by this rerun: no answer."
 
 
 def test_a_fork_that_went_on_is_compared_by_its_answer(browser_of: Browser, who: People, report: UserFeedback) -> None:

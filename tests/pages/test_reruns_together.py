@@ -253,10 +253,10 @@ def test_what_was_judged_failed_fixes_nothing_at_the_desk_either(
     address = f"/feedback/?q=&item={made[0].feedback_id}&compare={run.fork.thread_id}"
     judging.judge(who.admin.actor, run.run_id, "failed")
     page = get(client, address)
-    assert page.id("verdict").words == "Judged failed" and not page.all("section", id="fixed")
+    assert page.id("verdict").words == "Judged failed" and page.id("fixed-acts").one("button").has("disabled")
     judging.judge(who.admin.actor, run.run_id, "passed")
     page = get(client, address)
-    assert page.id("verdict").words == "Judged passed" and page.id("fixed")
+    assert page.id("verdict").words == "Judged passed" and not page.id("fixed-acts").one("button").has("disabled")
 
 
 def test_a_run_that_was_stopped_is_no_other_answer(browser_of: Browser, made: list[UserFeedback]) -> None:
