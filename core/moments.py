@@ -3,7 +3,7 @@
 import re
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from core import zones
 
@@ -14,9 +14,9 @@ _RANGE = re.compile(r"(<=|>=|<|>)?(.+)")
 _ZONED = re.compile(r"([^\[]*)\[([^\[\]]*)\]")
 _FAR = timedelta(days=36500)
 AGES = "an age like 7d, 12h, 30m or 2w"
-_RELATIVE = {"today": 0, "yesterday": 1}
-"""Relative days, as the number of days before today."""
-DATES = "a day, month or year from 1970 to 2200, like 2026-05-01, 2026-05 or 2026, today, yesterday"
+RELATIVE = ("today", "yesterday", "this-week", "last-week", "this-month", "last-month")
+"""Days, weeks and months by how far they are back from now. A week begins with Monday."""
+DATES = f"a day, month or year from 1970 to 2200, like 2026-05-01, 2026-05 or 2026, {', '.join(RELATIVE)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _split(said: str) -> tuple[str, str]:
 def _kind(end: str, dates: bool) -> str | None:
     if _AGE.fullmatch(end):
         return "age"
-    if dates and end in _RELATIVE:
+    if dates and end in RELATIVE:
         return "date"
     found = _DATE.fullmatch(end) if dates else None
     if found is None:
@@ -144,11 +144,11 @@ def _after(moment: datetime) -> datetime:
     return moment + timedelta(microseconds=1)
 
 
-def _days(date: str, tz: tzinfo, now: datetime) -> tuple[datetime, datetime]:
-    """The start and the end of a day, month or year."""
-    if date in _RELATIVE:
-        date = f"{now.astimezone(tz).date() - timedelta(days=_RELATIVE[date])}"
-    year, month, day = (int(part) for part in (*date.split("-"), "0", "0")[:3])
+def _days(said: str, tz: tzinfo, now: datetime) -> tuple[datetime, datetime]:
+    """The start and the end of a day, week, month or year."""
+    if said in RELATIVE:
+        return _relative(said, now.astimezone(tz).date(), tz)
+    year, month, day = (int(part) for part in (*said.split("-"), "0", "0")[:3])
     begins = datetime(year, month or 1, day or 1, tzinfo=tz)
     if day:
         next_day = begins.replace(tzinfo=None) + timedelta(days=1)
@@ -156,3 +156,16 @@ def _days(date: str, tz: tzinfo, now: datetime) -> tuple[datetime, datetime]:
     if month:
         return begins, datetime(year + month // 12, month % 12 + 1, 1, tzinfo=tz)
     return begins, datetime(year + 1, 1, 1, tzinfo=tz)
+
+
+def _relative(name: str, today: date, tz: tzinfo) -> tuple[datetime, datetime]:
+    back = name in ("yesterday", "last-week", "last-month")
+    if name.endswith("month"):
+        month = today.year * 12 + today.month - 1 - back
+        first, end = (date(each // 12, each % 12 + 1, 1) for each in (month, month + 1))
+    else:
+        length = 7 if name.endswith("week") else 1
+        first = today - timedelta(days=length * back + (today.weekday() if length == 7 else 0))
+        end = first + timedelta(days=length)
+    begins, ends = (datetime(each.year, each.month, each.day, tzinfo=tz) for each in (first, end))
+    return begins, ends

@@ -82,7 +82,7 @@ def page(
     running = [each for each in bulks if not each.is_over]
     last = last_action.last_action(actor, bulks, meanwhile=meanwhile, tz=tz)
     if of := next((each for each in bulks if last and each.key == last.action), None):
-        last = last and replace(last, unchanged=max(0, of.done_count - last.report_count))
+        last = last and replace(last, unchanged=max(0, of.done_count - last.changed_count))
     context: dict[str, Any] = {
         "state": query,
         "parsed": parsed,

@@ -59,6 +59,8 @@ class LastAction:
     report_count: int
     subject: str
     at: datetime
+    changed_count: int = 0
+    """How many reports it changed: with those whose submitters were only told of it."""
     is_bulk: bool = False
     """Whether it was asked for many reports, and not for one with its duplicates."""
     how: str = ""
@@ -238,14 +240,17 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
     )
     if not report:
         return None
-    [(key, notes, title)], [(began, report_count, note_count, reply_count)] = report, extent
+    [(key, notes, title)], [(began, report_count, note_count, reply_count, fixed_count)] = report, extent
+    if change.verb == "reply" and fixed_count:  # to a duplicate of what it resolved
+        return _told(undoing.changes_of(change.action).filter(verb="resolve").last(), tz)
     deed, how = _deed(change, began, tz)
     return LastAction(
         action=change.action,
         deed=deed,
-        report_count=report_count,
+        report_count=fixed_count if end and fixed_count else report_count,
         subject=notes or "",
         at=change.at,
+        changed_count=report_count,
         is_bulk=bool(end),
         how=how,
         answered=0 if change.verb == "reply" else reply_count,
@@ -261,11 +266,14 @@ _SUBJECT = Prepared(lambda pk: UserFeedback.objects.filter(pk=pk).values_list("k
 
 
 def _extent(action: str) -> QuerySet[TriageChange, Any]:
-    """When an action began, how many reports it changed and notes it wrote, and how many people it replied to."""
+    """When an action began, how many reports it changed and notes it wrote, how many people it replied to, and how many
+    reports it resolved.
+    """
     figures = {"began": Min("at"), "reports": Count("feedback", distinct=True)}
     rows = TriageChange.objects.filter(action=action).exclude(verb=FOLLOW).order_by()
     texts = {"notes": Count("pk", filter=Q(verb="note"))}
     texts["answered"] = Count("feedback__created_by", distinct=True, filter=Q(verb="reply"))
+    texts["resolved"] = Count("feedback", distinct=True, filter=Q(verb="resolve"))
     return rows.values("action").annotate(**figures, **texts).values_list(*figures, *texts)
 
 

@@ -208,7 +208,7 @@ def act(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
     for words in desk_forms.told_of_left(request.POST, report, action):
-        notes.info(request, words)
+        notes.info(request, words, extra_tags=action or "")
     if action is None:
         hold_undo(request)
     elif bulk.is_running(actor):
@@ -331,7 +331,7 @@ def stop(request: HttpRequest, bulk_id: str) -> HttpResponse:
     except Conflict as problem:
         notes.warning(request, problem.message)
     else:
-        notes.info(request, desk_telling.of_stop(stopped))
+        notes.info(request, desk_telling.of_stop(stopped), extra_tags=stopped.key)
     return redirect(_local(request, "here"))
 
 
@@ -419,8 +419,11 @@ def hold_undo(request: HttpRequest) -> None:
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
     """The desk page. Messages of the last action go into the status line, where they move nothing."""
     outcome = getattr(context.get("check"), "outcome", "")
-    said = [(each.extra_tags == OF_RUNS and outcome) or str(each) for each in notes.get_messages(request)]
-    undone, vain = context["undone"], context["vain"]
+    messages = list(notes.get_messages(request))
+    said = [(each.extra_tags == OF_RUNS and outcome) or str(each) for each in messages]
+    undone, vain, last = context["undone"], context["vain"], context["last"]
+    # What is said of the last action comes with it, and not after it.
+    is_of_last = bool(last and said) and all(each.extra_tags == last.action for each in messages)
     final_at = request.session.get(_FINAL, 0)
     if (
         not said
@@ -433,13 +436,13 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
         said.append(words)
     if (ended := context["meanwhile"]) and ended.finished_at > timezone.now() - _NEWS:
         said.append(desk_telling.of_ended(ended))
-    last = context["last"]
     ended_at = context.get("ended_at")
     is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
     # What may be undone is shown as the news only if nothing came after it.
     is_ended = ended_at is not None and ended_at > timezone.now() - _NEWS and not said
     is_news = ended_at is not None and last is not None and ended_at > last.at
-    is_latest = not (said or undone or is_held or is_news or context["errors"] or context.get("conflict"))
+    is_after = bool(said) and not (is_of_last and len(said) == len(messages))
+    is_latest = not (is_after or undone or is_held or is_news or context["errors"] or context.get("conflict"))
     context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held, "is_ended": is_ended}
     query, parsed = context["state"], context["parsed"]
     if (bar := context["bar"]).total == 0:

@@ -127,7 +127,7 @@ HAS = (
     "proof",
 )
 _AGES = ("<1d", "<7d", "<30d", ">30d")
-_DAYS = ("today", "yesterday", *_AGES)
+_DAYS = (*moments.RELATIVE, *_AGES)
 DATED = ("created", "resolved", "edited")
 """The fields that take dates."""
 _PERSON = "me, an email address, the part before its @, or a name"

@@ -233,6 +233,26 @@ def test_every_field_tells_what_it_is_for_and_takes_what_it_offers():
         assert [field.clean(value) for value in field.values] == list(field.values)
 
 
+@pytest.mark.parametrize(
+    ("today", "weeks", "months"),
+    [
+        ("2026-05-20", ("2026-05-18", "2026-05-11"), ("2026-05-01", "2026-04-01")),
+        ("2026-01-01", ("2025-12-29", "2025-12-22"), ("2026-01-01", "2025-12-01")),
+        ("2028-03-05", ("2028-02-28", "2028-02-21"), ("2028-03-01", "2028-02-01")),
+    ],
+)
+def test_weeks_begin_with_monday_and_months_have_their_own_length(today, weeks, months):
+    """In the reader's zone, where it may be another day, week and month already."""
+    tz = zones.named("Pacific/Auckland")
+    now = datetime.fromisoformat(f"{today}T00:10").replace(tzinfo=tz).astimezone(UTC)
+    for unit, (this, last) in (("week", weeks), ("month", months)):
+        begins, before = (datetime.fromisoformat(each).replace(tzinfo=tz) for each in (this, last))
+        assert moments.stretch(f"last-{unit}", now=now, tz=tz) == Stretch(before, begins)
+        assert moments.stretch(f">=this-{unit}", now=now, tz=tz) == Stretch(begins)
+        both = moments.stretch(f"last-{unit}..this-{unit}", now=now, tz=tz)
+        assert both.first == before and both.end == moments.stretch(f"this-{unit}", now=now, tz=tz).end
+
+
 def test_today_and_yesterday_are_days_where_the_reader_is():
     berlin = zones.named("Europe/Berlin")
     late = datetime(2026, 5, 20, 23, tzinfo=UTC)

@@ -102,6 +102,20 @@ def test_of_a_batch_the_reports_that_passed_are_resolved_together(
     assert not stored(made[0]).resolved and not Reply.objects.exclude(public_reply=None).exists()
 
 
+def test_a_fix_whose_duplicates_are_told_is_told_by_what_it_resolved(browser_of: Browser, who: People) -> None:
+    """And taken back in the same words. The last thing that it did was a reply to a duplicate."""
+    client, made = browser_of("admin"), [*reports(who.alice, 2), *reports(who.bob, 1)]
+    do(who.admin, made[2], "duplicate", duplicate_of=made[0].feedback_id)
+    address = batch_of(client, *made[:2])
+    passed(who, *made[:2])
+    sent = [each.feedback_id for each in made[:2]]
+    page = then(client, submit(client, get(client, address).id("fix"), "", feedback_ids=sent, public_reply="Mended."))
+    assert Reply.objects.filter(public_reply="Mended.").count() == 3
+    assert told(page) == ["Resolved 2 reports as fixed, 2 people answered"]
+    page = then(client, submit(client, page.id("desk-status").one("form")))
+    assert told(page) == ["Undone: resolution of 2 reports, and the replies to 2 people."]
+
+
 def test_a_fix_that_is_refused_keeps_what_was_typed_and_ticked(
     browser_of: Browser, who: People, made: list[UserFeedback]
 ) -> None:
