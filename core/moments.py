@@ -60,6 +60,14 @@ def spoken(at: datetime) -> str:
     return f"{at.day} {at:%b}{year} {at:%H:%M %Z}"
 
 
+def coming(at: datetime) -> str:
+    """A time to come in short, in its own zone: `Tue 09:00`, from a week on `7 Dec`, in another year `7 Dec 2027`."""
+    today = datetime.now(at.tzinfo).date()
+    if at.date() - today < timedelta(days=7):
+        return f"{at:%a %H:%M}"
+    return f"{at.day} {at:%b}" if at.year == today.year else f"{at.day} {at:%b %Y}"
+
+
 def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:
     """The times that a cleaned range means. A longer age is further back: `<7d` means younger than seven days.
 

@@ -58,10 +58,10 @@ class Snooze(NamedTuple):
 
     @property
     def at(self) -> str:
-        """That time within the next days: `Tue 09:00`, or `Mon 7 Dec 09:00` if it is more than a week away."""
+        """That time within the next days: `Tue 09:00`, or `Mon 7 Dec 09:00` if that day of the week comes before."""
         if self.until is None:
             return ""
-        is_far = self.until - timezone.now() > timedelta(days=7)
+        is_far = self.until.date() - timezone.localdate(timezone=self.until.tzinfo) >= timedelta(days=7)
         return f"{self.until:%a} {self.until.day} {self.until:%b %H:%M}" if is_far else f"{self.until:%a %H:%M}"
 
 

@@ -78,7 +78,7 @@ def page(
     as_of, bulks, runs = bulk.as_of(), bulk.shown(actor), checks_screen.under_way(follows)
     parsed = parse(query["q"])
     meant = None if parsed.problems else meaning(actor, parsed)
-    rows, onward, back = _listed(actor, meant, query, parsed) if meant else ([], None, None)
+    rows, onward, back = _listed(actor, meant, query, parsed, tz) if meant else ([], None, None)
     running = [each for each in bulks if not each.is_over]
     last = last_action.last_action(actor, bulks, meanwhile=meanwhile, tz=tz)
     if of := next((each for each in bulks if last and each.key == last.action), None):
@@ -160,7 +160,7 @@ def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
 
 
 def _listed(
-    actor: Actor, meant: Meaning, query: dict[str, str], parsed: Query
+    actor: Actor, meant: Meaning, query: dict[str, str], parsed: Query, tz: ZoneInfo
 ) -> tuple[list[ReportRow], PageBeside | None, PageBeside | None]:
     """The rows of one page, and the next and previous page."""
     address, after, order = kept(query), query.get("after"), parsed.order
@@ -177,7 +177,8 @@ def _listed(
         preceding, token = finding.before(meant.reports, PAGE, after, order=order)
         back = _beside({**address, "after": token or ""}, preceding)
     shown = row_ids(found[:PAGE])
-    return screens.rows_of(actor, shown, address, query.get("item", ""), meant.reports, parsed), onward, back
+    rows = screens.rows_of(actor, shown, address, query.get("item", ""), meant.reports, parsed, tz=tz)
+    return rows, onward, back
 
 
 def _beside(query: dict[str, str], row_ids: Sequence[int]) -> PageBeside:

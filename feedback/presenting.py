@@ -79,7 +79,8 @@ class ReportRow(_Spelled):
     owner: str = ""
     is_mine: bool = False
     held_by: str = ""
-    is_snoozed: bool = False
+    snoozed: str = ""
+    """Until when it is snoozed, in words: `until Tue 09:00`, `until again`."""
     is_due: bool = False
     is_current: bool = False
     has_left: bool = False
@@ -103,7 +104,7 @@ class ReportRow(_Spelled):
     def is_read(self) -> bool:
         """Whether it needs no attention now; such a row is dimmed."""
         is_done = self.resolved and not self.is_revisited
-        return self.has_left or is_done or self.is_snoozed or bool(self.owner and not self.is_mine)
+        return self.has_left or is_done or bool(self.snoozed) or bool(self.owner and not self.is_mine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from django.utils.text import get_text_list
 
 from accounts.models import display_name
 from accounts.rights import Right
-from core import bodies, ids
+from core import bodies, ids, moments
 from core.actor import Actor
 from core.markdown import opening
 from core.prepared import Prepared, PreparedCount
@@ -87,9 +87,11 @@ def rows_of(
     current: str,
     reports: QuerySet[UserFeedback],
     asked: Query,
+    *,
+    tz: tzinfo = UTC,
 ) -> list[ReportRow]:
-    """Reports, at most `PAGE`, as rows of the desk in their order, each with a link to itself, the query kept. Three
-    queries, with words four.
+    """Reports, at most `PAGE`, as rows of the desk in their order, each with a link to itself, the query kept; times
+    in `tz`. Three queries, with words four.
 
     The open report keeps its place even if the query no longer finds it, so that an action does not lose the reader's
     position. If it is not on this page, two more queries find its place and whether it is among the `reports` of
@@ -103,7 +105,7 @@ def rows_of(
         pks = UserFeedback.objects.filter(pk__in=by_pk).order_by(*asked.order.by).values_list("pk", flat=True)
     pks = [pk for pk in pks if pk in by_pk]
     found = [by_pk[pk] for pk in pks]
-    held, waiting, now = leasing.holders(actor), commenting.waiting(actor), timezone.now()
+    held, waiting, now = leasing.holders(actor), commenting.waiting(actor), timezone.localtime(timezone=tz)
     comments = quoting.comments(pks if asked.words else ())
     rows = [
         replace(_row(actor, now, values, query, current, held, asked.words, comments), waits=waiting.get(values[0], ""))
@@ -189,12 +191,18 @@ def _row(
         owner=display_name(owner_name, owner_email) if owner_id else "",
         is_mine=owner_id == actor.user_id,
         held_by=held.get(pk, ""),
-        is_snoozed=not resolved and bool(until_again or (until and until > now)),
+        snoozed="" if resolved else _snoozed(until, until_again, now),
         is_due=not resolved and bool(until and until <= now),
         is_current=feedback_id == current,
         found="" if "notes" in found else found,
         check=check if is_kept and check in _MARKED else "",
     )
+
+
+def _snoozed(until: datetime | None, until_again: bool, now: datetime) -> str:
+    if until_again:
+        return "until again"
+    return f"until {moments.coming(until.astimezone(now.tzinfo))}" if until and until > now else ""
 
 
 def card_of(

@@ -115,6 +115,7 @@ def test_it_opens_on_what_nobody_has_taken(browser_of: Browser, who: People) -> 
     assert [link.words for link in line.all("a")] == views
     assert [link.words for link in menu.all("a")] == [
         *views,
+        "Snoozed",
         "All open",
         "Resolved this week",
         "Asked 0",
@@ -150,6 +151,23 @@ def test_a_row_says_where_the_words_are_that_it_was_found_by(browser_of: Browser
     assert not [row for row in page.all("li", class_="rep") if "in the" in row.one(class_="rep-top").words]
 
 
+@time_machine.travel("2026-11-30T08:00:00Z", tick=False)
+def test_a_row_says_until_when_it_is_snoozed(browser_of: Browser, who: People) -> None:
+    """A Monday, in the reader's zone: from a week on by its date, and in another year with that."""
+    client, made = browser_of("admin"), reports(who.alice, 4)
+    client.cookies["tz"] = "Asia/Kolkata"
+    whens = ("2026-12-01T03:30:00Z", "2026-12-06T20:00:00Z", "2027-06-01T03:30:00Z")
+    for report, until in zip(made, whens, strict=False):
+        do(who.admin, report, "snooze", until=until)
+    do(who.admin, made[3], "snooze", until_again=True)
+    page = get(client, DESK + "?q=is:snoozed")
+    ends = [row_of(page, f"report {place}").one(class_="rep-end").all(class_="mark")[0].words for place in range(4)]
+    assert ends == ["until Tue 09:00", "until 7 Dec", "until 1 Jun 2027", "until again"]
+    [snoozed] = [link for link in page.id("desk-views").one("details").all("a") if link.words.startswith("Snoozed")]
+    assert snoozed.has("aria-current") and snoozed.words == "Snoozed 4"
+    assert [at for at in page.id("bulk").words.split() if at == "Dec"] == ["Dec"], "next Monday is no today"
+
+
 def test_rows_show_who_has_them_and_how_they_stand(browser_of: Browser, who: People) -> None:
     made, bea = reports(who.alice, 7), second_admin()
     do(who.admin, made[0], "own", owner="me")
@@ -163,7 +181,7 @@ def test_rows_show_who_has_them_and_how_they_stand(browser_of: Browser, who: Peo
     leasing.hold(bea.actor, made[6].feedback_id)
     page = get(browser_of("admin"), DESK + ALL)
     ends = [row_of(page, f"report {place}").one(class_="rep-end") for place in range(7)]
-    shown = ["you", "Bea", "snoozed", "snoozed, due", "resolved", "", ""]
+    shown = ["you", "Bea", "until again", "snoozed, due", "resolved", "", ""]
     assert [end.words.endswith(word) for end, word in zip(ends, shown, strict=True)] == [True] * 7
     assert all(end.words.startswith("acme · Alice · ") for end in ends), "whoever complained is there in every state"
     tops = [row_of(page, f"report {place}").one(class_="rep-top").words for place in range(7)]
