@@ -14,7 +14,7 @@ from feedback import fixing, proofs
 from feedback.checks import expecting
 from feedback.models import Check, CheckRun, UserFeedback
 from feedback.presenting import href
-from threads import comparing
+from threads import comparing, profiles
 from threads.access import may
 from threads.comparing import Comparison
 from threads.models import Thread, Turn
@@ -46,6 +46,8 @@ class Rerun:
     is_running: bool
     may_stop: bool
     compared: Comparison
+    model: str
+    """The label of its model profile; empty if there is none any more."""
     misses: tuple[tuple[str, str], ...] = ()
     """What the check of the report expects and a whole answer does not do, in words, and what was found instead."""
 
@@ -58,7 +60,7 @@ class Rerun:
             else ()
         )
         figures = () if self.is_running else self.compared.fork.facts
-        return tuple(filter(None, (self.calls, *differs, *figures)))
+        return tuple(filter(None, (self.calls, self.model, *differs, *figures)))
 
     @property
     def may_be_fixed(self) -> bool:
@@ -106,6 +108,7 @@ def rerun_of(actor: Actor, report: UserFeedback, fork: Thread, *, tz: ZoneInfo) 
         is_running=is_running,
         may_stop=fork.status in RUNNING and may(actor, fork, Right.CANCEL),
         compared=compared,
+        model=profiles.label_of(fork.model_profile),
         misses=misses or (),
     )
 

@@ -238,6 +238,7 @@ def opened(
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": cloth.weave(thread.weave),
         "profiles": profiles.all_profiles(),
+        "own_profile": profiles.label_of(thread.model_profile),
         "state": query,
         "is_checked": "check" in query,
         "comment_at": query.get("comment", ""),

@@ -127,6 +127,12 @@ def named(profile_id: str | None) -> Profile:
     raise InvalidRequest(f"model_profile: there is no profile {str(profile_id)[:80]}")
 
 
+def label_of(profile_id: str | None) -> str:
+    """The label of a profile, for None of the default one; empty if there is none any more."""
+    found = (each.label for each in all_profiles() if each.id == profile_id or (profile_id is None and each.is_default))
+    return next(found, "")
+
+
 def _parsed(line: str) -> tuple[str, str, Options]:
     match = _LINE.fullmatch(line.strip())
     if match is None:

@@ -108,6 +108,7 @@ def of_batch(
         "filters": [(name, word, counts[name]) for name, word in TURNED.items()],
         "choice": batch,
         **choices(),
+        "times": sorted({*presenting.TIMES, batch.times}),
     }
 
 

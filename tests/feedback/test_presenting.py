@@ -47,7 +47,7 @@ def test_a_row_shows_dye_glyph_and_words(
     [
         ({}, False),
         ({"resolved": True}, True),
-        ({"is_snoozed": True}, True),
+        ({"snoozed": "until again"}, True),
         ({"is_due": True}, False),
         ({"owner": "Bea"}, True),
         ({"owner": "Ann", "is_mine": True}, False),

@@ -489,6 +489,20 @@ def test_batches_are_told_apart_by_the_viewers_time_and_what_they_ran(browser_of
     assert re.findall(r"22 Nov 2026, 02:19:\d\d · [^<]*\w", page) == ["22 Nov 2026, 02:19:03 · original skills"]
 
 
+def test_these_are_run_again_as_often_as_they_were(
+    browser_of: Browser, api: Any, report: str, press: Callable[..., Any]
+) -> None:
+    """However often that is: over REST another number than the form's may be asked for."""
+    press("keep")
+    asked = {"times": 2, "tools": "live"}
+    data_of(api("admin").post(f"admin/checks/{Check.objects.get().check_id}/runs", asked))
+    page = get(browser_of("admin"), f"{BATCHES}{CheckBatch.objects.get().batch_id}/")
+    chosen = [
+        each.words for field in ("tools", "times") for each in page.id(field).all("option") if each.has("selected")
+    ]
+    assert chosen == ["live", "2"]
+
+
 def test_a_batch_of_many_checks_asks_no_more_and_goes_on_page_by_page(browser_of: Browser, who: People) -> None:
     client = browser_of("admin")
     thread = make.thread(who.alice, CALLING)

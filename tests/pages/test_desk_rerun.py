@@ -258,6 +258,16 @@ def test_an_agent_is_rerun_as_it_is_now(browser_of: Browser, who: People, api: A
     assert fork.system_prompt == "Be kind." and answer["Location"].endswith(fork.thread_id)
 
 
+def test_the_model_of_the_thread_and_of_the_rerun_are_named(browser_of: Browser, report: UserFeedback) -> None:
+    client = browser_of("admin")
+    assert opened(client, report).id("rerun-profile").one("option", value="").words == "thread's own (Simulated)"
+    page = beside(client, report, another(client, report))
+    assert page.id("rerun-facts").words.startswith("recorded calls · Simulated · ")
+    Thread.objects.update(model_profile="gone")
+    page = opened(client, report)
+    assert page.id("rerun-profile").one("option", value="").words == "thread's own"
+
+
 def test_another_prompt_leads_back_to_the_desk(browser_of: Browser, who: People, report: UserFeedback) -> None:
     client = browser_of("admin")
     [link] = [each["href"] for each in opened(client, report).id("report").all("a") if "Another prompt" in each.words]
