@@ -12,11 +12,11 @@ function settle() {
 	desk.ariaBusy = null;
 	desk.dataset.pane !== pane && scrollTo(0, 0);
 	desk.dataset.pane = pane;
+	recall();
 	mark(opened());
 	show(one("#desk-talk .rated"));
 	lead();
 	part("desk-report").inert = part("dock").inert = was;
-	recall();
 	tell();
 	hold();
 	progress();

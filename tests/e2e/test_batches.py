@@ -57,6 +57,14 @@ def test_a_batch_ends_before_ones_eyes(
     page.wait_for_url("**/compare/**")
     page.goto("/feedback/checks/batches/")
     assert sideways(page) == 0 and not findings(page, axe)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator("th a").nth(1)).to_be_focused()
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("1 newly failing")
+    page.keyboard.press("j")
+    expect(page.locator("th a").first).to_be_focused()
 
 
 def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], check: str) -> None:

@@ -52,6 +52,19 @@ def test_what_is_typed_for_all_that_is_ticked_is_a_draft(empty: Heddle, visit: C
     assert all(each["admin_label"] is None for each in stored(empty, thread_id)), "the label waits for its own button"
 
 
+def test_the_open_row_is_in_sight_beside_what_is_ticked(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Also when the page comes anew: the bar of the ticked takes its room before the row is brought into sight."""
+    complaints(empty, 20, "Far down")
+    page = visit("admin").page
+    first_of_the_open(page, "Far down 19")
+    page.keyboard.press("x")
+    page.locator(".rep a", has_text="Far down 4").click()
+    shows(page, "Far down 4")
+    page.reload()
+    expect(page.locator("#bulk")).to_be_visible()
+    expect(page.locator(".rep[aria-current] .rep-end")).to_be_in_viewport(ratio=1)
+
+
 def test_what_the_page_loads_by_itself_leaves_the_form_whose_answer_is_under_way(
     empty: Heddle,  # noqa: F811
     visit: Callable[..., Visit],

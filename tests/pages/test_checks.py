@@ -472,7 +472,7 @@ def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, pres
         in client.get(f"{batch}?against={first.batch_id}").content.decode()
     )
     listed = client.get(BATCHES).content.decode()
-    assert listed.count('<th scope="row">') == 3 and "original skills, 3 runs each" in listed
+    assert listed.count('<th scope="row" class="title">') == 3 and "original skills, 3 runs each" in listed
     assert unescape(listed).count(f"{Check.objects.get().title}</a>") == 3 and "more</a>" not in listed
 
 
@@ -533,9 +533,9 @@ def test_a_batch_of_many_checks_asks_no_more_and_goes_on_page_by_page(browser_of
     assert asked(path) == few and asked(BATCHES) == listed
     assert client.get(BATCHES).content.decode().count("&lt;b&gt;0&lt;/b&gt;\u2069 and 59 more</a>") == 2
     page = client.get(path).content.decode()
-    assert page.count('<th scope="row"><a') == 50 and "<b>1" not in page and len(page) < 75_000
+    assert page.count('<th scope="row" class="title"><a') == 50 and "<b>1" not in page and len(page) < 75_000
     onward = unescape(page.split('id="onward" href="')[1].split('"')[0])
-    assert client.get(path + onward).content.decode().count('<th scope="row"><a') == 10
+    assert client.get(path + onward).content.decode().count('<th scope="row" class="title"><a') == 10
 
 
 def test_undecided_runs_are_judged_beside_their_answers_one_after_the_other(
