@@ -135,8 +135,9 @@ def seen(form: QueryDict) -> dict[str, Any]:
 
 
 def note_step(form: QueryDict) -> tuple[Verb, Exact]:
-    """The verb that saves the note of the report's form."""
-    return _step("note", {"admin_note": _text(form, "admin_note") or None})
+    """The verb that saves the note of the report's form; after a conflict, below the other one if both are to stay."""
+    both = ("note_other", "admin_note") if _pressed(form) == ("note", "both") else ("admin_note",)
+    return _step("note", {"admin_note": "\n\n".join(filter(None, (_text(form, each) for each in both))) or None})
 
 
 def has_typed_note(form: Mapping[str, str]) -> bool:

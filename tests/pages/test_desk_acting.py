@@ -613,6 +613,23 @@ def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browse
     assert stored(report).admin_note == "Mine"
 
 
+def test_two_at_one_note_may_keep_both(browser_of: Browser, who: People) -> None:
+    """Theirs first, as it was read; if it has changed once more, that is shown first."""
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "note", admin_note="Bea's")
+    page = dom(press(client, page, "note", admin_note="Mine"), 412)
+    do(bea, report, "note", admin_note="Bea's, longer")
+    page = dom(press(client, page, "note both"), 412)
+    assert page.id("admin-note").text == "Mine"
+    assert press(client, page, "note both").status_code == 302
+    assert stored(report).admin_note == "Bea's, longer\n\nMine"
+    page = opened(client, report)
+    do(bea, report, "note", admin_note=None)
+    page = dom(press(client, page, "note", admin_note="Mine alone"), 412)
+    assert not [each for each in page.id("desk-report").all("button") if each.get("value") == "note both"]
+
+
 def test_what_the_submitter_changed_meanwhile_stops_a_resolve_once(browser_of: Browser, who: People) -> None:
     """Whoever decides has read what is decided about. Taking it, or a note, needs no second look."""
     report, client = reports(who.alice, 1)[0], browser_of("admin")
