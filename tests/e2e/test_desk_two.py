@@ -49,6 +49,17 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
     expect(theirs.page.locator("#admin-note")).to_have_value("My words")
     assert stored(empty, thread_id)[0]["admin_note"] == "My words"
 
+    mine.page.fill("#admin-note", "My new words")
+    theirs.page.fill("#admin-note", "And theirs")
+    mine.page.click("#triage [value=note] >> visible=true")
+    expect(mine.page.locator("#said")).to_contain_text("Saved note on")
+    expect(theirs.page.locator("#changed")).to_contain_text("My new words")
+    theirs.page.click("#triage [value=note] >> visible=true")
+    theirs.page.click("text=save both")
+    expect(theirs.page.locator("#said")).to_contain_text("Saved note on")
+    expect(theirs.page.locator("#admin-note")).to_have_value("My new words\n\nAnd theirs")
+    assert stored(empty, thread_id)[0]["admin_note"] == "My new words\n\nAnd theirs"
+
 
 def test_what_a_colleague_did_to_the_open_report_is_a_key_away(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     """And so is the answer to what they asked in it; words that are being written stay."""
