@@ -103,9 +103,9 @@ function turn(html, href) {
 	refocus();
 }
 
-function put(html, isNews) {
+function put(html, fresh) {
 	asked++;
-	news = isNews;
+	news = fresh;
 	[...(made.get(html) || parsed(html)).children].map((each) => swap(part(each.id), each));
 	made.delete(html);
 }
@@ -124,7 +124,7 @@ on("keydown", ({ key }) => /^( |Page)/.test(key) && active().matches("body, .rep
 
 function refocus(goes) {
 	if (!goes && !active().matches("body, .rep a, .desk > *")) return;
-	const wrong = one("[data-focus], [aria-invalid]:not(a)");
+	const wrong = one(":is([data-focus], [aria-invalid]):not(a)");
 	wrong?.closest(".menu")?.setAttribute("open", "");
 	const link = wrong ?? one(OPEN) ?? one(".rep a");
 	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
@@ -173,7 +173,7 @@ on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted 
 	say(words("main [role=alert], .wrong, .failed p") || `${verb === "post" ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
 });
 
-const words = (css) => all(css).map((each) => each.innerText.replace(/(?<![.!?…]”?)$/, ".")).join(" ");
+const words = (css) => all(css).map((each) => each.innerText.replace(/(?<![.!?…]\W?)$/, ".")).join(" ");
 const query = () => part("bulk").q.value;
 
 function ticks() {
@@ -220,8 +220,8 @@ const lease = (item, leave = "") => navigator.sendBeacon(`/feedback/${item}/leas
 function tell() {
 	if (!leases) return;
 	for (const each of all(".rep")) {
-		const name = leases[each.id.slice(2)];
-		name ? each.dataset.held = name : delete each.dataset.held;
+		const who = leases[each.id.slice(2)];
+		who ? each.dataset.held = who : delete each.dataset.held;
 	}
 	note("held", leases[shown]);
 }

@@ -487,3 +487,22 @@ def test_the_frame_of_the_page_stays_when_a_bulk_goes_on_while_it_is_stopped(
     expect(page.locator("#desk")).to_be_visible()
     expect(page.locator("header .nav")).to_be_visible()
     expect(page.locator("#said")).not_to_be_empty()
+
+
+def test_who_goes_on_behind_a_report_that_is_gone_is_not_led_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The row to go on at has the focus, once."""
+    thread_id = complaints(empty, 5, "Withdrawn")
+    admin = visit("admin")
+    admin.forgive("status of 404")
+    page = admin.page
+    first_of_the_open(page, "Withdrawn 4")
+    page.keyboard.press("j")
+    shows(page, "Withdrawn 3")
+    index = stored(empty, thread_id)[1]["message_sequence_num"]
+    empty.call("bob", "DELETE", f"threads/{thread_id}/messages/{index}/feedback")
+    page.reload()
+    expect(page.locator(".rep a:focus")).to_contain_text("Withdrawn 2")
+    for place in (2, 1, 0):
+        page.keyboard.press("j")
+        shows(page, f"Withdrawn {place}")
+        expect(page.locator(".rep a:focus")).to_contain_text(f"Withdrawn {place}")
