@@ -30,7 +30,7 @@ def problem_of_value(value: object, schema: Schema, place: str = "value") -> str
     from jsonschema.exceptions import best_match
 
     try:
-        problem = best_match(validating.found(value, linked(schema) if isinstance(schema, dict) else schema))
+        problem = best_match(validating.found(value, linked(schema) if isinstance(schema, dict) else schema).listed)
     except validating.Unusable as unusable:
         return f"{place}: {unusable}"
     if problem is None:

@@ -13,7 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, partial
-from itertools import islice
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from catalogue import patterns, results
@@ -74,6 +74,9 @@ class Checked:
     sent: Any
     errors: list[Error] = field(default_factory=list)
     filled: dict[str, Any] | None = None
+    unlisted: int = 0
+    """How many more errors there are; at least so many if the time did not suffice to find all."""
+    is_all: bool = True
 
     @property
     def arguments(self) -> Any:
@@ -89,7 +92,8 @@ class Checked:
     def failure(self) -> ToolResult:
         """The error result of a call with these arguments."""
         first = next(error for error in self.errors if error["code"] == self.code)
-        more = f" (and {len(self.errors) - 1} more)" if len(self.errors) > 1 else ""
+        others = len(self.errors) - 1 + self.unlisted
+        more = f" (and {'' if self.is_all else 'at least '}{others} more)" if others else ""
         place = f"{first['field']}: " if first["field"] else ""
         return results.fail(str(self.code), f"{place}{first['message']}{more}", {"errors": self.errors})
 
@@ -113,7 +117,7 @@ def placed(args: Sequence[Any], kwargs: Any, param_order: Sequence[str]) -> Chec
 
 
 def check(arguments: Any, schema: Mapping[str, Any], *, until: float = math.inf) -> Checked:
-    """Arguments with defaults, and their errors (C53 to C58), at most 100.
+    """Arguments with defaults, and their errors (C53 to C58): of more than 100, those that give the code come first.
 
     Types are not coerced. With an unresolvable reference in the schema nothing is valid. `until` as for `problems`.
     """
@@ -127,7 +131,8 @@ def check(arguments: Any, schema: Mapping[str, Any], *, until: float = math.inf)
         filled = _Filling(whole, room=MAX_ARGUMENT_BYTES - size).filled(arguments, (whole,))
     except _NoRoom:
         return Checked(arguments, [_error("", "INVALID_INPUT", "is larger than 1 MiB with the schema's defaults")])
-    return Checked(arguments, problems(filled, whole, until=until), filled)
+    errors, unlisted, is_all = _problems(filled, whole, None, until)
+    return Checked(arguments, errors, filled, unlisted, is_all)
 
 
 def problems(
@@ -135,26 +140,51 @@ def problems(
 ) -> list[Error]:
     """The errors of a value under a `linked` schema, or under a part of one, whose references lead into the whole.
 
-    `until` is the time on the monotonic clock when it must be done, if that is before its own limit.
+    At most 100. `until` is the time on the monotonic clock when it must be done, if that is before its own limit.
     """
+    return _problems(value, schema, whole, until)[0]
+
+
+def _problems(
+    value: Any, schema: Mapping[str, Any], whole: Mapping[str, Any] | None, until: float
+) -> tuple[list[Error], int, bool]:
+    """The errors that are listed, the number of others, and whether that is all."""
     try:
-        return [_told(problem) for problem in found(value, dict(schema), whole, until=until)]
+        listed, total, is_all = found(value, dict(schema), whole, until=until)
     except Unusable as unusable:
-        return [_error("", "CONSTRAINT_VIOLATION", str(unusable))]
+        return [_error("", "CONSTRAINT_VIOLATION", str(unusable))], 0, True
+    return [_told(problem) for problem in listed], total - len(listed), is_all
+
+
+class Found(NamedTuple):
+    """The errors of a value: `listed` are at most `MAX_ERRORS` of them, in the order in which they were found.
+
+    Those of the first codes by precedence are listed rather than others (C53). `is_all` is false if there was no time
+    to look for more.
+    """
+
+    listed: list["ValidationError"]
+    total: int
+    is_all: bool
 
 
 def found(
     value: Any, schema: dict[str, Any] | bool, whole: Mapping[str, Any] | None = None, *, until: float = math.inf
-) -> list["ValidationError"]:
-    """As `problems`, but `jsonschema` objects. Raises `Unusable` if the validation cannot be completed."""
+) -> Found:
+    """As `problems`, but `jsonschema` objects. Raises `Unusable` if the validation cannot be completed, unless it has
+    found errors and only ran out of time.
+    """
     whole = whole or (schema if isinstance(schema, dict) else {})
     if {"patternProperties", "unevaluatedProperties"} <= _keys(whole):
         raise Unusable(
             "the schema combines patternProperties with unevaluatedProperties, which takes too long to check"
         )
     _deadline.at = min(time.monotonic() + CHECK_SECONDS, until)
+    search = _Search(_validator()(schema, _Within(whole)).iter_errors(value))
     try:
-        return list(islice(_validator()(schema, _Within(whole)).iter_errors(value), MAX_ERRORS))
+        # Not a list that is sorted: a megabyte of arguments may hold hundreds of thousands of errors.
+        first = nsmallest(MAX_ERRORS, search, key=lambda each: (PRECEDENCE.index(_code_of(each[1])), each[0]))
+        return Found([problem for _, problem in sorted(first, key=lambda each: each[0])], search.count, search.is_all)
     except RecursionError:
         raise Unusable(_ENDLESS) from None
     except (TooMuchToCheck, patterns.SearchTooLong):
@@ -169,6 +199,24 @@ def found(
 
 
 _ENDLESS = "the schema is infinitely recursive"
+
+
+class _Search:
+    """Numbers errors while they are found. Once there is one, it ends where the time ends: the value is invalid."""
+
+    def __init__(self, problems: Iterator["ValidationError"]) -> None:
+        self._problems = problems
+        self.count, self.is_all = 0, True
+
+    def __iter__(self) -> Iterator[tuple[int, "ValidationError"]]:
+        try:
+            for problem in self._problems:
+                self.count += 1
+                yield self.count, problem
+        except (TooMuchToCheck, patterns.SearchTooLong):
+            if not self.count:
+                raise
+            self.is_all = False
 
 
 def undeclared(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
@@ -429,9 +477,13 @@ def _found(pattern: str, text: str) -> bool:
 # What is told
 
 
+def _code_of(problem: Any) -> str:
+    return _CODE_OF.get(problem.validator, "CONSTRAINT_VIOLATION")
+
+
 def _told(problem: Any) -> Error:
     field, said = _field(problem.absolute_path), str(problem.message)
-    code = _CODE_OF.get(problem.validator, "CONSTRAINT_VIOLATION")
+    code = _code_of(problem)
     if said in (MISSING, UNDECLARED):
         return _error(field, code, said)
     if problem.validator == "format":

@@ -171,6 +171,24 @@ def test_a_call_with_bad_arguments_runs_nothing_and_is_no_refusal_C59(call):
     assert not DemoCount.objects.filter(name__startswith="flaky").exists()
 
 
+@pytest.mark.parametrize(("wrong", "late"), [(100, False), (5_000, False), (100_000, True)])
+def test_the_code_is_that_of_all_errors_however_many_there_are_C53(api, call, offer, monkeypatch, wrong, late):
+    """At most a hundred are listed; the one that gives the code is one of them, and the others are counted."""
+    properties = {"a": {"type": "array", "items": {"type": "integer"}}}
+    tool = offer(None, {"type": "object", "properties": properties, "required": ["z"]})
+    error = call(tool, {"a": ["x"] * wrong})["result"]["error"]
+    assert error["code"] == "MISSING_REQUIRED" and error["message"] == f"z: is missing (and {wrong} more)"
+    listed = error["details"]["errors"]
+    assert [each["field"] for each in listed] == [*(f"a[{place}]" for place in range(99)), "z"]
+    checked = data_of(api("alice").post(f"{TOOLS}/{tool}/validate", {"arguments": {"a": ["x"] * wrong}}))
+    assert (checked["code"], checked["errors"]) == ("MISSING_REQUIRED", listed)
+    if late:
+        monkeypatch.setattr("catalogue.validating.CHECK_SECONDS", 0.1)
+        error = call(tool, {"a": ["x"] * wrong})["result"]["error"]
+        assert error["code"] == "TYPE_ERROR" and "more)" in error["message"] and "at least" in error["message"]
+        assert len(error["details"]["errors"]) == 100
+
+
 @pytest.mark.parametrize("arguments", [[], "text", 1, None])
 def test_arguments_that_are_no_object_are_invalid_input(api, arguments):
     response = api("alice").post(f"{TOOLS}/demo__value/call", {"arguments": arguments})
