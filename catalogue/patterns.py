@@ -6,6 +6,8 @@ risk is compiling: nested counted repeats are expanded, so their product is limi
 """
 
 import re
+import time
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final
 
@@ -13,6 +15,7 @@ MAX_PATTERN: Final = 2_000
 MAX_REPEATS: Final = 20_000
 _MAX_KEPT: Final = 2_000
 SEARCH_SECONDS: Final = 0.25
+_TRIES: Final = 8
 _HIDING = re.compile(r"\(\?(?:#|[a-zA-Z]*[xV])")
 """Comments and flags that could hide a repeat count, or allow nested classes."""
 _COUNT = re.compile(r"\{(\d*)(?:,(\d*))?\}")
@@ -40,12 +43,25 @@ def compiled(pattern: str) -> Any:
 
 
 def matches(pattern: str, text: str, *, whole: bool = False, seconds: float = SEARCH_SECONDS) -> bool:
-    """Whether the pattern occurs in the text, or matches all of it. Raises `SearchTooLong`."""
+    """Whether the pattern occurs in the text, or matches all of it.
+
+    Raises `SearchTooLong` if finding that out takes more than so many seconds of this thread's processor time.
+    """
     found = compiled(pattern)
-    try:
-        return bool((found.fullmatch if whole else found.search)(text, timeout=max(0.001, seconds)))
-    except TimeoutError:
-        raise SearchTooLong from None
+    search = found.fullmatch if whole else found.search
+    seconds = max(0.001, seconds)
+    for tried in range(_TRIES):
+        started = time.thread_time()
+        is_found: bool | None = None
+        # `regex` counts the processor time of all threads, and begins anew with each search. So it is given more than
+        # the limit, which is measured here, and more each time that others have used it up.
+        with suppress(TimeoutError):
+            is_found = bool(search(text, timeout=1.25 * seconds * 2**tried))
+        if time.thread_time() - started > seconds:
+            break
+        if is_found is not None:
+            return is_found
+    raise SearchTooLong
 
 
 def _compile(pattern: str) -> Any:

@@ -2,7 +2,8 @@
 
 Schemas and values are untrusted. Patterns have a time limit (`catalogue.patterns`), unique items are compared by
 canonical text instead of pairwise, and the whole validation has a time limit, because references can multiply
-exponentially.
+exponentially. It is one of the thread's processor time: whether arguments are valid must not depend on what else the
+server does.
 """
 
 import math
@@ -140,7 +141,7 @@ def problems(
 ) -> list[Error]:
     """The errors of a value under a `linked` schema, or under a part of one, whose references lead into the whole.
 
-    At most 100. `until` is the time on the monotonic clock when it must be done, if that is before its own limit.
+    At most 100. `until` is the time on the thread's clock when it must be done, if that is before its own limit.
     """
     return _problems(value, schema, whole, until)[0]
 
@@ -179,7 +180,7 @@ def found(
         raise Unusable(
             "the schema combines patternProperties with unevaluatedProperties, which takes too long to check"
         )
-    _deadline.at = min(time.monotonic() + CHECK_SECONDS, until)
+    _deadline.at = min(time.thread_time() + CHECK_SECONDS, until)
     search = _Search(_validator()(schema, _Within(whole)).iter_errors(value))
     try:
         # Not a list that is sorted: a megabyte of arguments may hold hundreds of thousands of errors.
@@ -400,7 +401,7 @@ def _in_time(keyword: Any) -> Any:
     def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         from jsonschema import ValidationError
 
-        if time.monotonic() > _deadline.at:
+        if time.thread_time() > _deadline.at:
             raise TooMuchToCheck
         try:
             yield from keyword(validator, value, instance, schema) or ()
@@ -470,7 +471,7 @@ def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> It
 
 
 def _found(pattern: str, text: str) -> bool:
-    left = _deadline.at - time.monotonic()
+    left = _deadline.at - time.thread_time()
     return patterns.matches(pattern, text, seconds=min(left, patterns.SEARCH_SECONDS))
 
 

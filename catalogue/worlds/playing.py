@@ -32,7 +32,7 @@ TRIES: Final = 3
 BRIEF_SECONDS: Final = 0.05
 """Most answers are made in this time. Only longer ones need a slot, and give the connection back."""
 LOCKED_SECONDS: Final = 0.3
-"""Time limit of an answer that is made under the lock."""
+"""Time limit of an answer that is made under the lock; like all of these, of processor time (`making.deadline`)."""
 PATIENCE_SECONDS: Final = 10
 _long = Slots(2, each=1, waiting=32)
 """Limits the long answers being made in one process: they need the processor, and waiting ones a thread each."""
@@ -170,7 +170,7 @@ def _made_in_time(world: World, asked: _Asked, user_id: int | None) -> _Answer:
 
 
 def _made(world: World, asked: _Asked, *, hurry: float | None = None) -> _Answer:
-    """The answer from the current state. Raises `TooLate` if there is none after `hurry` seconds.
+    """The answer from the current state. Raises `TooLate` if there is none after `hurry` seconds of work.
 
     Without `hurry`, each part has its own limit, and none holds a connection.
     """

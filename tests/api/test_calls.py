@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from accounts.models import Membership
-from catalogue import builtin, executing, publishing, results
+from catalogue import builtin, executing, patterns, publishing, results
 from catalogue.models import Call, DataRef, DemoCount, Tool, ToolServer, ToolVersion
 from catalogue.results import CODES
 from catalogue.spec import ToolSpec
@@ -187,6 +187,23 @@ def test_the_code_is_that_of_all_errors_however_many_there_are_C53(api, call, of
         error = call(tool, {"a": ["x"] * wrong})["result"]["error"]
         assert error["code"] == "TYPE_ERROR" and "more)" in error["message"] and "at least" in error["message"]
         assert len(error["details"]["errors"]) == 100
+
+
+def test_whether_arguments_are_valid_does_not_depend_on_the_load_of_the_server_C53_C55(call, offer, monkeypatch):
+    """The limit is of processor time: whoever has to wait for the processor does not use it."""
+    search = patterns.matches
+
+    def waiting(*given: Any, **named: Any) -> bool:
+        time.sleep(0.2)
+        return search(*given, **named)
+
+    schema = {"type": "object", "properties": {key: {"type": "string", "pattern": "^x"} for key in "abc"}}
+    tool = offer(lambda arguments, context: arguments, schema)
+    monkeypatch.setattr("catalogue.validating.CHECK_SECONDS", 0.15)
+    monkeypatch.setattr(patterns, "matches", waiting)
+    assert call(tool, {"a": "x", "b": "xx"})["result"]["data"] == {"a": "x", "b": "xx"}
+    error = call(tool, {"a": "y", "b": "z"})["result"]["error"]
+    assert [each["field"] for each in error["details"]["errors"]] == ["a", "b"]
 
 
 @pytest.mark.parametrize("arguments", [[], "text", 1, None])

@@ -18,7 +18,7 @@ from catalogue import executing, validating
 from catalogue.models import Call, World
 from catalogue.results import CODES
 from catalogue.subschemas import linked
-from catalogue.worlds import calling, fixtures, keeping, making, remembering
+from catalogue.worlds import calling, fixtures, keeping, making, playing, remembering
 from catalogue.worlds.drawing import Source
 from tests import make
 from tests.catalogue.speaking import MINIMAL
@@ -470,7 +470,7 @@ def test_a_list_takes_no_longer_than_any_other_answer(world, monkeypatch):
             played.output("create_user", {"name": f"user{number}"})
 
     create(3)
-    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + slowness[0])
+    clock = SimpleNamespace(thread_time=lambda: time.thread_time() + slowness[0])
     for module in (making, validating):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(making, "made", slowly)
@@ -481,6 +481,20 @@ def test_a_list_takes_no_longer_than_any_other_answer(world, monkeypatch):
     assert answer["result"]["error"]["details"] == {"reason": "not_makeable"}
     assert "too long" in answer["result"]["error"]["message"] and answer["step_count"] == 8
     assert slowness[0] - before < 10, "nothing is made after the limit"
+
+
+def test_the_load_of_the_server_decides_nothing_about_an_answer_C102(world, monkeypatch):
+    """The limits are of processor time: whoever has to wait for the processor does not use it."""
+    calm, made = world("stateful", seed=1).output("get_user", {"user_id": "u1"}), making.made
+
+    def waiting(*given: Any, **named: Any) -> Any:
+        time.sleep(0.3)
+        return made(*given, **named)
+
+    monkeypatch.setattr(making, "made", waiting)
+    monkeypatch.setattr(making, "MAX_SECONDS", 0.2)
+    monkeypatch.setattr(playing, "BRIEF_SECONDS", 0.1)
+    assert world("stateful", seed=1).output("get_user", {"user_id": "u1"}) == calm
 
 
 def test_what_was_changed_stays_changed(world):

@@ -1,6 +1,8 @@
 """Checking arguments: every mistake with its place and code, and nothing that a schema or a value can hold up."""
 
+import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -251,6 +253,31 @@ def test_a_pattern_that_would_not_come_to_an_end_is_given_up():
     for arguments in ({"a": "a" * 60 + "!"}, {"b": {"a" * 60 + "!": 1}}):
         took, found = unhurried(arguments, schema)
         assert took < 2 and found == {"": "CONSTRAINT_VIOLATION"}
+
+
+def test_searches_of_other_threads_do_not_count_C55():
+    """The package `regex` counts the processor time of the whole process."""
+    slow, text, is_over = "^(a|aa)+$", "a" * 27 + "!", threading.Event()
+
+    def work() -> None:
+        while not is_over.is_set():
+            with suppress(patterns.SearchTooLong):
+                patterns.matches(slow, "a" * 60 + "!")
+
+    started = time.thread_time()
+    assert not patterns.matches(slow, text, seconds=60)
+    needed = time.thread_time() - started
+    threads = [threading.Thread(target=work) for _ in range(5)]
+    for each in threads:
+        each.start()
+    try:
+        assert not patterns.matches(slow, text, seconds=3 * needed)
+        with pytest.raises(patterns.SearchTooLong):
+            patterns.matches(slow, text, seconds=needed / 3)
+    finally:
+        is_over.set()
+        for each in threads:
+            each.join()
 
 
 @pytest.mark.parametrize(
