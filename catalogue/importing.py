@@ -228,7 +228,7 @@ def _check(server: str, found: Imported) -> None:
 def check_tool(found: Imported) -> None:
     """Raise a `ToolProblem` if the name, texts or schemas of a tool are invalid, on a server or in a world."""
     # JSON bodies were checked; Python literals and lists of MCP servers may contain values that cannot be stored.
-    if reason := problem_of([found.content.model_dump(), found.unversioned]):
+    if reason := problem_of([found.content.model_dump(), found.unversioned, found.spelled_out]):
         raise ToolProblem("invalid_tool", "", f"contains {reason}")
     if not naming.is_tool(found.name):
         raise ToolProblem("invalid_tool", "/name", "must be 1 to 128 letters, digits, _ . -, not beginning with . or -")
@@ -365,7 +365,8 @@ def _settle(item: Item, tool: Any, on_conflict: str) -> None:
         return
     is_same = tool.spec_hash == item.said.content.spec_hash
     item.version = tool.version
-    if is_same and all(getattr(tool, name) == value for name, value in item.said.unversioned.items()):
+    unversioned = {**item.said.unversioned, "spelled_out": item.said.spelled_out}
+    if is_same and all(getattr(tool, name) == value for name, value in unversioned.items()):
         item.outcome = "unchanged"
     elif on_conflict == "skip":
         item.outcome = "skipped"
@@ -385,8 +386,8 @@ def _refuse_conflicts(batch: Batch) -> None:
 
 
 CHANGED = (
-    "version", "tags", "visible", "deprecated", "deprecation_message", "handler", "is_dispatchable", "source_dialect",
-    "search", "modified", "modified_by",
+    "version", "tags", "visible", "deprecated", "deprecation_message", "spelled_out", "handler", "is_dispatchable",
+    "source_dialect", "search", "modified", "modified_by",
 )  # fmt: skip
 """Columns of an existing tool that an import may change."""
 
@@ -395,6 +396,7 @@ def _apply(tool: Tool, item: Item, user_id: int | None) -> None:
     assert item.version is not None
     tool.version = item.version
     tool.source_dialect = item.said.content.source_dialect
+    tool.spelled_out = item.said.spelled_out
     for name, value in item.said.unversioned.items():
         setattr(tool, name, value)
     tool.run_by(tool.handler)

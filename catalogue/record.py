@@ -80,12 +80,14 @@ class Imported:
     """An imported tool in canonical form. `server` is set if the tool itself names one.
 
     `unversioned` holds tags, visible, deprecated, deprecation_message and handler as far as the source has them; stored
-    values stay otherwise.
+    values stay otherwise. `spelled_out` is what the source says of them though it need not, like the extras: a default
+    or a null, which an export to the same dialect writes again.
     """
 
     name: str
     content: Content
     unversioned: JsonObject = field(default_factory=dict)
+    spelled_out: dict[str, JsonObject] = field(default_factory=dict)
     server: str | None = None
     losses: list[Loss] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -102,6 +104,7 @@ class Stored:
     visible: bool = True
     deprecated: bool = False
     deprecation_message: str | None = None
+    spelled_out: dict[str, JsonObject] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

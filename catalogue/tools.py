@@ -235,6 +235,7 @@ def stored(tool: Tool, version: ToolVersion) -> Stored:
         visible=tool.visible,
         deprecated=tool.deprecated,
         deprecation_message=tool.deprecation_message,
+        spelled_out=tool.spelled_out,
     )
 
 

@@ -27,6 +27,7 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _MAX_ID, _MAX_NAME, _MAX_DESCRIPTION, _MAX_TAG = 100, 50, 500, 30
 _KEPT = ("parameters", "example", "outputDescription")
 """What the extras of a tool from CTP always have; the rest is optional."""
+_UNVERSIONED = ("deprecated", "deprecationMessage")
 _LOCAL = {"read_only": True, "destructive": False, "open_world": False}
 _MODES: dict[str, dict[str, bool]] = {
     "client": _LOCAL,
@@ -60,11 +61,12 @@ def read(source: Source) -> Imported:
         "deprecation_message": source.take("deprecationMessage", str),
     }
     declared_version = source.take("version", str)
-    extras: JsonObject = {"parameters": parameters, **source.nulls}
+    spelled: JsonObject = {key: None for key in _UNVERSIONED if key in source.nulls}
+    spelled |= {"deprecated": False} if deprecated is False else {}
+    nulls = {key: None for key in source.nulls if key not in _UNVERSIONED}
+    extras: JsonObject = {"parameters": parameters, **nulls}
     if mode is not None:
         extras["executionMode"] = mode
-    if deprecated is False:
-        extras["deprecated"] = False
     for key, kind in (("outputDescription", str), ("example", dict)):
         extras[key] = source.need(key, kind)
         comes_back = closed.takes(closed.DEFINITION, key, extras[key])
@@ -81,14 +83,14 @@ def read(source: Source) -> Imported:
         source_dialect=NAME,
         extras=extras_of(NAME, extras),
     )
-    return Imported(tool_id, content, unversioned)
+    return Imported(tool_id, content, unversioned, extras_of(NAME, spelled))
 
 
 def write(sheet: Sheet) -> JsonObject:
     """A definition that CTP's own schema accepts (C41 to C44)."""
     content, tool = sheet.content, sheet.tool
     place = ("extras", NAME)
-    optional = {key: value for key, value in sheet.extras.items() if key not in _KEPT}
+    optional = {key: value for key, value in {**sheet.extras, **sheet.spelled_out}.items() if key not in _KEPT}
     title = filled(sheet, content.annotations.title, humanised(tool.name), _MAX_NAME, "annotations/title")
     definition = {
         **closed.kept(sheet, closed.respelled(sheet, optional, *place), closed.DEFINITION, *place),

@@ -30,19 +30,23 @@ def read(source: Source) -> Imported:
     )
     said = {"visible": meta.take(_VISIBLE, bool), "tags": meta.texts(_TAGS)}
     left = {**source.rest(), **source.nulls}
-    kept_hints, kept_meta = {**hints.rest(), **hints.nulls}, {**meta.rest(), **meta.nulls}
+    spelled: JsonObject = {key: None for key in (_VISIBLE, _TAGS) if key in meta.nulls}
+    nulls = {key: None for key in meta.nulls if key not in spelled}
+    kept_hints, kept_meta = {**hints.rest(), **hints.nulls}, {**meta.rest(), **nulls}
     if idempotent is False:
         kept_hints[_IDEMPOTENT] = False
     if inner_title is not None:
         kept_hints["title"] = inner_title
         if title is not None:
             left["title"] = title
-    if said["visible"]:
-        kept_meta[_VISIBLE] = True
-    if said["tags"] == []:
-        kept_meta[_TAGS] = []
-    kept = {"annotations": kept_hints, "_meta": kept_meta}
-    left.update({key: value for key, value in kept.items() if value or given[key] == {}})
+    spelled |= {_VISIBLE: True} if said["visible"] else {}
+    spelled |= {_TAGS: []} if said["tags"] == [] else {}
+    if kept_hints or given["annotations"] == {}:
+        left["annotations"] = kept_hints
+    if kept_meta:
+        left["_meta"] = kept_meta
+    # An empty object is nothing versioned either: the tags or `visible` may have been all that was in it.
+    around = {"_meta": spelled} if spelled or given["_meta"] == {} else {}
     source.losses += [*hints.losses, *meta.losses]
     content = Content(
         description=description,
@@ -54,20 +58,22 @@ def read(source: Source) -> Imported:
         source_dialect=NAME,
         extras=extras_of(NAME, left),
     )
-    return Imported(name, content, {key: value for key, value in said.items() if value is not None})
+    unversioned = {key: value for key, value in said.items() if value is not None}
+    return Imported(name, content, unversioned, extras_of(NAME, around))
 
 
 def write(sheet: Sheet) -> JsonObject:
     """A tool for `tools/list`; what the protocol has no field for travels in `_meta` (C37)."""
-    content, extras = sheet.content, sheet.extras
+    content, extras, spelled = sheet.content, sheet.extras, sheet.spelled_out
     sheet.lose_all_but(HOLDS)
     if len(sheet.name) > _MAX_NAME:
         raise ToolProblem("not_representable", "/name", f"{sheet.name} is longer than {_MAX_NAME} characters")
     hints, meta = (
         {**(extras.get("annotations") or {}), **_hints(content)},
-        {**(extras.get("_meta") or {}), **_meta(sheet)},
+        {**(extras.get("_meta") or {}), **spelled.get("_meta", {}), **_meta(sheet)},
     )
     tool = {
+        **spelled,
         **extras,
         "name": sheet.rename(sheet.name),
         "description": sheet.given("description", content.description, ""),

@@ -37,6 +37,11 @@ class Sheet:
         return self.content.extras.get(self.dialect, {})
 
     @property
+    def spelled_out(self) -> JsonObject:
+        """What the tool said of unversioned fields in this dialect though it need not have."""
+        return self.tool.spelled_out.get(self.dialect, {})
+
+    @property
     def is_home(self) -> bool:
         """Whether the tool came from this dialect."""
         return self.content.source_dialect == self.dialect

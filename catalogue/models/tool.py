@@ -81,6 +81,7 @@ class Tool(Kept):
 
     `source_dialect`, `search` and `is_dispatchable` are copies for the list's filters: the dialect of the present
     version, the case-folded name, description and tags, and whether the handler is one that Heddle can run.
+    `spelled_out` is what the source said of unversioned fields though it need not have: by dialect, like the extras.
     """
 
     org = models.ForeignKey(Org, models.PROTECT, null=True, related_name="tools")
@@ -92,6 +93,7 @@ class Tool(Kept):
     visible = models.BooleanField(default=True)
     deprecated = models.BooleanField(default=False)
     deprecation_message = models.TextField(null=True)  # noqa: DJ001 - null is "none given" on the wire too
+    spelled_out = JsonText(default=dict)
     handler = JsonText(default=no_handler)
     is_dispatchable = models.BooleanField(default=False)
     source_dialect = models.CharField(max_length=20)

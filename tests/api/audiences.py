@@ -72,8 +72,8 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "catalogue.Tool": {
         "public": "id org server search",
-        "org": "name qualified_name version tags visible deprecated deprecation_message handler is_dispatchable "
-        "source_dialect created created_by modified modified_by",
+        "org": "name qualified_name version tags visible deprecated deprecation_message spelled_out handler "
+        "is_dispatchable source_dialect created created_by modified modified_by",
     },
     "catalogue.ToolConnection": {
         "public": "id server",

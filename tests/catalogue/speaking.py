@@ -40,7 +40,8 @@ def read(dialect: str, tool: Any) -> Imported:
 def stored(found: Imported, server: str = "srv") -> Stored:
     """The same as the catalogue keeps it."""
     unversioned = {key: value for key, value in found.unversioned.items() if key != "handler"}
-    return Stored(server=server, name=found.name, content=found.content, **unversioned)
+    kept = {**unversioned, "spelled_out": found.spelled_out}
+    return Stored(server=server, name=found.name, content=found.content, **kept)
 
 
 def write(dialect: str, tool: Stored, **how: Any) -> Exported:
