@@ -17,6 +17,32 @@ _ACTIONS: Final[Mapping[str, Action]] = {
 }
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 MAX_ID: Final = 200
+_ENDINGS: Final = (
+    ("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("zzes", "zz"), ("oes", "o"),
+    ("theses", "thesis"), ("yses", "ysis"), ("gnoses", "gnosis"), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
+)  # fmt: skip
+_IN_E: Final = (
+    "ache axe brownie cache calorie canoe cookie die foe headache hoodie impasse lie lingerie movie mousse niche pie "
+    "prairie quiche rookie selfie shoe smoothie tie toe tranche zombie"
+)
+"""Words in -e whose plural ends like that of others."""
+_IN_S: Final = (
+    "alias atlas bias bonus bus cactus campus canvas census chorus circus consensus corpus focus gas lens minibus news "
+    "prospectus radius series species status stylus surplus syllabus virus"
+)
+_IN_A_VOWEL: Final = "api cpu emoji gpu gui kiwi kpi menu poi ski sku taxi uri wiki"
+"""Words whose plural ends like the singular of others."""
+_SINGULARS: Final[Mapping[str, str]] = {
+    **{f"{word}s": word for word in f"{_IN_E} {_IN_A_VOWEL}".split()},
+    **{plural: word for word in _IN_S.split() for plural in (word, f"{word}es")},
+    **{"analyses": "analysis", "appendices": "appendix", "axes": "axis", "children": "child", "crises": "crisis"},
+    **{"criteria": "criterion", "feet": "foot", "geese": "goose", "indices": "index", "matrices": "matrix"},
+    **{"men": "man", "mice": "mouse", "oases": "oasis", "people": "person", "quizzes": "quiz", "teeth": "tooth"},
+    **{"vertices": "vertex", "women": "woman"},
+    **{"calves": "calf", "elves": "elf", "halves": "half", "hooves": "hoof", "knives": "knife", "leaves": "leaf"},
+    **{"lives": "life", "loaves": "loaf", "scarves": "scarf", "selves": "self", "shelves": "shelf", "thieves": "thief"},
+    **{"wives": "wife", "wolves": "wolf"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +94,11 @@ def text_of(given: Any) -> str:
 
 
 def _singular(noun: str) -> str:
-    if noun.endswith("ies"):
-        return f"{noun[:-3]}y"
-    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "is")) else noun
+    """The noun with its last word in the singular: `create_movie` and `list_movies` are about the same."""
+    before, joint, word = noun.rpartition("_")
+    return f"{before}{joint}{_SINGULARS.get(word) or _by_ending(word)}"
+
+
+def _by_ending(word: str) -> str:
+    ending, instead = next((each for each in _ENDINGS if word.endswith(each[0])), ("", ""))
+    return word.removesuffix(ending) + instead

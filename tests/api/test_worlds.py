@@ -457,6 +457,30 @@ def test_what_was_created_is_read_again_C108(world):
     assert [each["id"] for each in played.output("list_users")["users"]] == [made["id"], "from-before", other["id"]]
 
 
+PLURALS = (
+    "order orders category categories house houses status statuses series series news news user_profile user_profiles "
+    "movie movies address addresses box boxes bus buses quiz quizzes cookie cookies knife knives analysis analyses "
+    "person people child children shipping_address shipping_addresses branch branches cache caches database databases "
+    "hero heroes shoe shoes size sizes lens lenses menu menus alias aliases excuse excuses index indices class classes"
+)
+
+
+def test_what_was_created_is_listed_whatever_its_plural_C108(api):
+    """3.8: and what has an id is read by it."""
+    words = PLURALS.split()
+    pairs = list(zip(words[::2], words[1::2], strict=True))
+    schemas = {f"{verb}_{one}": schema for one, _ in pairs for verb, schema in (("create", NAMED), ("get", FREE))}
+    schemas |= {f"list_{many}": FREE for _, many in pairs}
+    tools = [{"name": name, "description": "", "input_schema": schema} for name, schema in schemas.items()]
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "anthropic", "server": "crm", "tools": tools}))
+    played = Played(api("alice"), {"mode": "stateful", "seed": 1, "tools": [f"crm__{name}" for name in schemas]})
+    for one, many in pairs:
+        made = played.output(f"create_{one}", {"name": one})
+        assert played.output(f"list_{many}") == {"items": [made], "count": 1}
+        assert played.output(f"get_{one}", {f"{one}_id": made["id"]}) == made
+    assert played.get("state")["entities"].keys() == {one for one, _ in pairs}
+
+
 def test_a_list_takes_no_longer_than_any_other_answer(world, monkeypatch):
     """It has one limit for all that it shows, and not one for each."""
     played, slowness, made = world("stateful", seed=1), [0.0], making.made
