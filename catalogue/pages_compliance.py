@@ -28,7 +28,10 @@ CHECKS: Final = {
     "get_tool_data": ("Data store", "Large results can be stored separately."),
     "heddle:input_schema": ("Input schema", "It is a valid JSON Schema of an object."),
     "heddle:output_schema": ("Output schema", "It is a valid JSON Schema, if present."),
-    "heddle:portable_name": ("Name", "OpenAI, Anthropic and MCP accept the name unchanged."),
+    "heddle:portable_name": (
+        "Name",
+        "OpenAI, Anthropic and MCP accept the name unchanged; one that Convilyn's workflows do not is a warning.",
+    ),
     "heddle:annotations": ("Side effects", "The hints do not contradict each other."),
     "heddle:result": ("Result", "A result generated from the output schema is a valid CTP result."),
     "heddle:description": ("Parameters", "Each has a description; a missing one is a warning."),

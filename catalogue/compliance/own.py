@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from catalogue import dialects, judging, result_dialects, results
 from catalogue.compliance.subject import Checked, Report, Subject
+from catalogue.dialects import convilyn
 from catalogue.record import JsonObject, ToolProblem
 from catalogue.result_dialects import Context
 from catalogue.schema_rules import check_schema
@@ -59,7 +60,7 @@ def _output_schema(each: Checked) -> Finding:
 
 
 def _portable_name(each: Checked) -> Finding:
-    """Whether every model dialect accepts the qualified name."""
+    """Whether every model dialect accepts the qualified name; a warning if only Convilyn's workflows do not."""
     refused: dict[str, str] = {}
     for name in MODEL_DIALECTS:
         try:
@@ -71,7 +72,11 @@ def _portable_name(each: Checked) -> Finding:
                 refused[name] = f"becomes {written.name} there"
     if refused:
         return False, f"{each.tool.qualified_name} does not fit {', '.join(refused)}", {"dialects": refused}
-    return True, f"{each.tool.qualified_name} fits every model dialect", {}
+    fits = f"{each.tool.qualified_name} fits every model dialect"
+    if not convilyn.is_referable(each.stored.server, each.name):
+        said = f"workflow references of {convilyn.NAME} cannot name a tool with a hyphen"
+        return _warning(f"{fits}, but {said}", dialects={convilyn.NAME: said})
+    return True, fits, {}
 
 
 def _annotations(each: Checked) -> Finding:

@@ -1,5 +1,6 @@
 """Convilyn's ToolSpec, and the items of its catalogue (catalogue 1.3)."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,12 @@ from catalogue.record import Content, Imported, JsonObject, Loss
 
 NAME = "convilyn"
 HOLDS = frozenset({"description", "input_schema", "output_schema", "idempotent"})
+_REFERENCE = re.compile(r"[A-Za-z0-9_-]+:[A-Za-z0-9_.]+")
+
+
+def is_referable(server: str, name: str) -> bool:
+    """Whether a workflow can name the tool; its server may have a hyphen, the tool not (catalogue 1.2)."""
+    return _REFERENCE.fullmatch(f"{server}:{name}") is not None
 
 
 def read(source: Source) -> Imported:

@@ -103,6 +103,15 @@ def test_the_report_loads_in_the_real_one_C125(api, server):
     assert [each.check_name for each in real.failed] == found["failed"] == ["tool_schema:mute"]
 
 
+def test_a_tool_that_workflows_of_convilyn_cannot_name_is_a_warning(report, server):
+    """1.2: a hyphen is allowed in a server and not in a tool; the name is exported as it is."""
+    found = report(server({**GOOD, "name": "a-b"}, {**GOOD, "name": "a.b_c"}), include=["heddle"])
+    hyphen, plain = (found[f"heddle:portable_name:{name}"] for name in ("a-b", "a.b_c"))
+    assert hyphen["passed"] and hyphen["details"]["warning"] is True
+    assert "convilyn" in hyphen["message"] and "workflow references" in hyphen["message"]
+    assert "warning" not in plain["details"]
+
+
 def test_hints_that_contradict_each_other_fail_C126(report, server):
     def hinted(name: str, **hints: Any) -> dict[str, Any]:
         schema = {"type": "object"}
