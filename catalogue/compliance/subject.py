@@ -15,6 +15,7 @@ from catalogue.wire_calls import CallIn
 from catalogue.wire_compliance import CheckOut
 from catalogue.wire_worlds import WorldCallIn
 from catalogue.worlds import calling as played
+from catalogue.worlds import keeping
 from core.actor import Actor
 
 
@@ -73,7 +74,8 @@ class Subject:
         if self.is_late:
             return "out of time"
         if self.world is not None:
-            return None
+            has_it = keeping.tool_named(self.world, checked.tool.qualified_name) is not None
+            return None if has_it else "is not in the world"
         if not (checked.version.idempotent or checked.version.annotations.get("read_only") is True):
             return "is neither idempotent nor read-only, and no world was given"
         if targets.target_for(checked.tool).run is None:

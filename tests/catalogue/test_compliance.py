@@ -152,6 +152,17 @@ def test_with_a_world_every_tool_is_called_there_C127(report, api, who):
     assert Call.objects.filter(world=None).count() == 0
 
 
+def test_a_tool_that_the_world_lacks_is_skipped_and_not_called_C119_C127(report, api, who):
+    """Nothing was invoked, so nothing was invoked successfully."""
+    world = data_of(api("alice").post("/v1/catalogue/worlds", {"mode": "schema_only", "tools": ["demo__counter"]}))
+    found = report("demo", world_id=world["world_id"])
+    missing = found["tool_invocation:hidden"]
+    assert missing["passed"] and missing["details"] == {"skipped": True}
+    assert missing["message"] == "Tool 'hidden' skipped (is not in the world)"
+    assert "ref_id_pattern:hidden" not in found
+    assert set(Call.objects.values_list("tool", flat=True)) == {"counter"}
+
+
 def test_what_a_tool_returned_is_judged_and_not_what_became_of_it_C121(report, db, who, monkeypatch):
     """A large object is replaced by a reference, and a tool elsewhere returns a whole result."""
     returned = {"large": {"rows": ["x" * 100] * 100}, "whole": results.ok({"ref_id": "td_1", "summary": "Two."})}
