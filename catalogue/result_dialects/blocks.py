@@ -5,10 +5,12 @@ from typing import Any
 from catalogue import results
 from catalogue.record import Loss
 from catalogue.result_dialects.shape import (
+    UNSAID,
     Context,
     custom_without,
     failure_text,
     loss,
+    message_of,
     misfit,
     named,
     object_of,
@@ -61,8 +63,12 @@ def _read(value: Any, use_key: str) -> tuple[ToolResult, list[Loss]]:
     is_error, use_id = source.get("is_error", False), text_or_none(source.get(use_key))
     if not isinstance(is_error, bool | None):
         raise refused("is_error must be true or false")
-    failed = results.fail("EXECUTION_ERROR", text or "unknown error")
-    result = failed if is_error else results.ok(value_of_text(text))
+    if is_error:
+        message, more = message_of(text, source.get("content"))
+        result = results.fail(UNSAID, message)
+        losses += more
+    else:
+        result = results.ok(value_of_text(text))
     losses += misfit(source.get(use_key), use_id, use_key) + strangers(source, _KEYS | {use_key})
     return result.noted(custom={"tool_use_id": use_id} if use_id else {}), losses
 

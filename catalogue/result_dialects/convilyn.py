@@ -4,7 +4,19 @@ from typing import Any
 
 from catalogue import results
 from catalogue.record import Loss
-from catalogue.result_dialects.shape import Context, loss, misfit, object_of, refused, strangers, time_of, told
+from catalogue.result_dialects.shape import (
+    NO_MESSAGE,
+    UNSAID,
+    Context,
+    loss,
+    misfit,
+    object_of,
+    refused,
+    replaced,
+    strangers,
+    time_of,
+    told,
+)
 from catalogue.results import Failure, ToolResult
 
 _KEYS = frozenset({"success", "data", "error", "execution_time_ms"})
@@ -42,6 +54,7 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
         return results.ok(source.get("data"), execution_time_ms=took).noted(custom=custom), losses
     result = _failed(error, took)
     losses += strangers(error or {}, ("code", "message", "details"), "error")
+    losses += [each for name in ("code", "message") for each in replaced((error or {}).get(name), "error", name)]
     return result.model_copy(update={"data": source.get("data")}).noted(custom=custom), losses
 
 
@@ -57,9 +70,7 @@ def _details(error: Failure) -> tuple[dict[str, Any] | None, list[Loss]]:
 
 def _failed(error: Any, took: float | None) -> ToolResult:
     if error is None:
-        return results.fail("EXECUTION_ERROR", "unknown error", execution_time_ms=took).noted(
-            "the failure had no error"
-        )
+        return results.fail(UNSAID, NO_MESSAGE, execution_time_ms=took).noted("the failure had no error")
     if not (isinstance(error, dict) and isinstance(error.get("code"), str) and isinstance(error.get("message"), str)):
         raise refused("error must have a code and a message")
     details = error.get("details")
@@ -70,5 +81,5 @@ def _failed(error: Any, took: float | None) -> ToolResult:
         details = {key: child for key, child in details.items() if key != "suggestion"} or None
     else:
         suggestion = None
-    code, message = error["code"] or "EXECUTION_ERROR", error["message"] or "unknown error"
+    code, message = error["code"] or UNSAID, error["message"] or NO_MESSAGE
     return results.fail(code, message, details, suggestion=suggestion, execution_time_ms=took)

@@ -5,6 +5,8 @@ from typing import Any
 from catalogue import results
 from catalogue.record import Loss
 from catalogue.result_dialects.shape import (
+    NO_MESSAGE,
+    UNSAID,
     Context,
     at,
     count_of,
@@ -14,6 +16,7 @@ from catalogue.result_dialects.shape import (
     object_of,
     object_or_none,
     refused,
+    replaced,
     strangers,
     texts_or_none,
     time_of,
@@ -166,10 +169,11 @@ def _error_of(source: dict[str, Any], metadata: Metadata) -> tuple[ToolResult, l
     told_details, original = (metadata.custom.pop(name, None) for name in _OF_ERROR)
     details = object_or_none(told_details)
     losses = misfit(told_details, details, "metadata", "details")
-    message, code = source.get("error", "unknown error"), source.get("errorCode", "EXECUTION_ERROR")
+    message, code = source.get("error", NO_MESSAGE), source.get("errorCode", UNSAID)
     suggestion = source.get("suggestion")
     if not (isinstance(message, str) and isinstance(code, str) and isinstance(suggestion, str | None)):
         raise refused("error, errorCode and suggestion must be text")
+    losses += replaced(message, "error") + replaced(code, "errorCode")
     found: dict[str, Any] = {}
     if code in _RUNTIME_CODES:
         found["originalCode"], code = code, _RUNTIME_CODES[code]
@@ -183,5 +187,5 @@ def _error_of(source: dict[str, Any], metadata: Metadata) -> tuple[ToolResult, l
     losses += [loss(at("metadata", "details", key)) for key in hidden]
     if found:
         details = {**(details or {}), **found}
-    failed = results.fail(code or "EXECUTION_ERROR", message or "unknown error", details, suggestion=suggestion)
+    failed = results.fail(code or UNSAID, message or NO_MESSAGE, details, suggestion=suggestion)
     return failed, losses

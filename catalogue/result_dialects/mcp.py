@@ -5,15 +5,19 @@ from typing import Any
 from catalogue import results
 from catalogue.record import Loss
 from catalogue.result_dialects.shape import (
+    NO_MESSAGE,
+    UNSAID,
     Context,
     at,
     count_of,
     failure_text,
     loss,
+    message_of,
     misfit,
     object_of,
     object_or_none,
     refused,
+    replaced,
     strangers,
     text_of_content,
     text_or_none,
@@ -59,7 +63,7 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
         raise refused("isError must be true or false")
     text, losses = text_of_content(source.get("content", []))
     if is_error:
-        result, more = _failed(structured, text)
+        result, more = _failed(structured, text, source.get("content"))
         losses += more
     else:
         result = results.ok(value_of_text(text) if structured is None else structured)
@@ -72,15 +76,17 @@ def read(value: Any) -> tuple[ToolResult, list[Loss]]:
     return result.model_copy(update={"execution_time_ms": took, "metadata": metadata}), losses
 
 
-def _failed(structured: Any, text: str) -> tuple[ToolResult, list[Loss]]:
+def _failed(structured: Any, text: str, content: Any) -> tuple[ToolResult, list[Loss]]:
     error = structured.get("error") if isinstance(structured, dict) else None
     if not (isinstance(error, dict) and isinstance(error.get("code"), str) and isinstance(error.get("message"), str)):
-        failed = results.fail("EXECUTION_ERROR", text or "unknown error")
-        return failed, [loss("/structuredContent")] if structured is not None else []
+        message, losses = message_of(text, content)
+        losses += [loss("/structuredContent")] if structured is not None else []
+        return results.fail(UNSAID, message), losses
     details, suggestion = object_or_none(error.get("details")), text_or_none(error.get("suggestion"))
-    code, message = error["code"] or "EXECUTION_ERROR", error["message"] or "unknown error"
+    code, message = error["code"] or UNSAID, error["message"] or NO_MESSAGE
     place = ("structuredContent", "error")
     losses = [
+        *(each for name in ("code", "message") for each in replaced(error[name], *place, name)),
         *strangers(structured, ("error",), "structuredContent"),
         *strangers(error, ("code", "message", "details", "suggestion"), *place),
         *misfit(error.get("details"), details, *place, "details"),

@@ -5,6 +5,8 @@ from typing import Any
 from catalogue import results
 from catalogue.record import Loss
 from catalogue.result_dialects.shape import (
+    NO_MESSAGE,
+    UNSAID,
     Context,
     at,
     custom_without,
@@ -14,6 +16,7 @@ from catalogue.result_dialects.shape import (
     object_of,
     object_or_none,
     refused,
+    replaced,
     strangers,
     text_or_none,
     time_of,
@@ -88,19 +91,22 @@ def _failed(status: str, output: dict[str, Any], took: float | None) -> tuple[To
     details = object_or_none({**output, **inner}.get("details"))
     if status == "declined":
         code = DECLINED
+    code, message = code or UNSAID, message or NO_MESSAGE
     read = {"error": message, "code": code, "details": details, "suggestion": suggestion}
-    result = results.fail(
-        code or "EXECUTION_ERROR", message or "unknown error", details, suggestion=suggestion, execution_time_ms=took
-    )
+    result = results.fail(code, message, details, suggestion=suggestion, execution_time_ms=took)
     rest = {name: value for name, value in output.items() if name not in _ABOUT_ERROR}
     return result.model_copy(update={"data": rest or None}), _unread(output, inner, read)
 
 
 def _unread(output: dict[str, Any], inner: dict[str, Any], read: dict[str, Any]) -> list[Loss]:
-    """What is said of the error and is not what was read: of another kind, said twice, or not known."""
+    """What is said of the error and is not what was read: empty, of another kind, said twice, or not known."""
     outer = {name: output[name] for name in _ABOUT_ERROR if name in output and not (name == "error" and inner)}
-    losses = [loss(at("output", name)) for name, value in outer.items() if value not in (None, read[name])]
+    losses = [_unlike(value, "output", name) for name, value in outer.items() if value not in (None, read[name])]
     known = {**read, "message": read["error"]}
     said = [(name, value) for name, value in inner.items() if name != "error"]
-    lost = (name for name, value in said if value is not None and value != known.get(name))
-    return losses + [loss(at("output", "error", name)) for name in lost]
+    lost = ((name, value) for name, value in said if value is not None and value != known.get(name))
+    return losses + [_unlike(value, "output", "error", name) for name, value in lost]
+
+
+def _unlike(value: Any, *place: str) -> Loss:
+    return (replaced(value, *place) or [loss(at(*place))])[0]

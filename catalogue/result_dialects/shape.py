@@ -53,6 +53,21 @@ def misfit(given: Any, found: Any, *place: str) -> list[Loss]:
     return [loss(at(*place), detail="is not of its kind")] if given is not None and found is None else []
 
 
+UNSAID, NO_MESSAGE = "EXECUTION_ERROR", "unknown error"
+"""The code and the message of a failure that has none."""
+
+
+def replaced(given: Any, *place: str) -> list[Loss]:
+    """A loss where an empty text was given and `UNSAID` or `NO_MESSAGE` is read instead."""
+    return [loss(at(*place), "defaulted", "is empty")] if given == "" else []
+
+
+def message_of(text: str, content: Any) -> tuple[str, list[Loss]]:
+    """The message of a failure that is the text of a content. A loss if there is a content and no text in it."""
+    is_silent = not text and content not in (None, [])
+    return text or NO_MESSAGE, [loss(at("content"), "defaulted", "has no text")] if is_silent else []
+
+
 def told(result: ToolResult, *paths: str) -> Iterator[Loss]:
     """A loss for each of these places that holds anything."""
     whole = result.model_dump()

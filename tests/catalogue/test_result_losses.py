@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 from catalogue import judging, result_dialects, results
 from catalogue.results import CODES, ToolResult
 from core.errors import InvalidRequest
+from tests.conftest import data_of
 
 RESERVED = ("warnings", "executionTime", "inputSize", "outputSize", "details", "originalCode")
 OK = results.ok({"a": 1}, execution_time_ms=2.0, warnings=("w",)).noted(inputSize=2, outputSize=14)
@@ -152,6 +153,38 @@ def test_what_is_odd_in_an_mcp_result_is_named_C71():
     lost = read("mcp", {"isError": True, "content": [], "structuredContent": structured})[1]
     assert {*lost} == {f"{place}/odd", f"{place}/error/odd", f"{place}/error/details"}
     assert read("mcp", {"isError": True, "content": [], "structuredContent": {"a": 1}})[1] == [place]
+
+
+EMPTY = {"code": "", "message": ""}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sent", "replaced"),
+    [
+        ("convilyn", {"success": False, "error": EMPTY}, ["/error/code", "/error/message"]),
+        ("convilyn", {"success": False}, []),
+        ("ctp", {"success": False, "error": "", "errorCode": ""}, ["/error", "/errorCode"]),
+        ("ctp", {"success": False}, []),
+        ("mcp", {"isError": True, "content": [], "structuredContent": {"error": EMPTY}},
+         ["/structuredContent/error/code", "/structuredContent/error/message"]),
+        ("mcp", {"isError": True, "content": [{"type": "text", "text": ""}]}, ["/content"]),
+        ("mcp", {"isError": True, "content": []}, []),
+        ("roboto", {"status": "error", "output": {"error": "", "code": ""}}, ["/output/error", "/output/code"]),
+        ("roboto", {"status": "error", "output": {"error": EMPTY}}, ["/output/error/code", "/output/error/message"]),
+        ("roboto", {"status": "declined", "output": {"error": ""}}, ["/output/error"]),
+        ("roboto", {"status": "error", "output": None}, []),
+        ("anthropic", {"is_error": True, "content": ""}, ["/content"]),
+        ("data_harness", {"is_error": True, "content": [{"type": "text", "text": ""}]}, ["/content"]),
+        ("anthropic", {"is_error": True}, []),
+    ],
+)  # fmt: skip
+def test_an_empty_code_or_message_that_another_one_replaces_is_named(api, dialect, sent, replaced):
+    """2.3: a failure has both. What was not given at all is completed, and nothing is replaced then."""
+    body = {"from": dialect, "to": "canonical", "result": sent}
+    told = data_of(api("alice").post("/v1/catalogue/results/convert", body))
+    assert [(loss["path"], loss["reason"]) for loss in told["losses"]] == [(path, "defaulted") for path in replaced]
+    assert told["result"]["error"]["message"] == "unknown error"
+    assert told["result"]["error"]["code"] == ("DECLINED" if sent.get("status") == "declined" else "EXECUTION_ERROR")
 
 
 # Laws
