@@ -92,6 +92,10 @@ def write(sheet: Sheet) -> JsonObject:
     place = ("extras", NAME)
     optional = {key: value for key, value in {**sheet.extras, **sheet.spelled_out}.items() if key not in _KEPT}
     title = filled(sheet, content.annotations.title, humanised(tool.name), _MAX_NAME, "annotations/title")
+    if content.annotations.title is None:
+        sheet.lose(
+            "annotations/title", "defaulted", "CTP asks for a name for people; the tool's name is written in words"
+        )
     definition = {
         **closed.kept(sheet, closed.respelled(sheet, optional, *place), closed.DEFINITION, *place),
         "id": sheet.rename(_slug(sheet.name)),
@@ -107,7 +111,7 @@ def write(sheet: Sheet) -> JsonObject:
     if (text := definition.get("aiInstructions")) is not None:
         definition["aiInstructions"] = cut(sheet, text, closed.MAX_INSTRUCTIONS, pointer(*place, "aiInstructions"))
     if not sheet.is_home:
-        definition["executionMode"] = _mode(content.annotations)
+        definition["executionMode"] = _mode(sheet)
     if (version := content.declared_version) is not None and _VERSION.fullmatch(version):
         definition["version"] = version
     if tool.deprecated:
@@ -181,8 +185,14 @@ _EXAMPLES: Mapping[str, Callable[[Content], Any]] = {
 }
 
 
-def _mode(hints: Annotations) -> str:
-    return "client" if hints.read_only is True and hints.open_world is False else "server"
+def _mode(sheet: Sheet) -> str:
+    """Where the tool runs. It says hints, and one that the tool does not give is named."""
+    hints = sheet.content.annotations
+    mode = "client" if hints.read_only is True and hints.open_world is False else "server"
+    for hint, value in _MODES[mode].items():
+        if getattr(hints, hint) is None:
+            sheet.lose(f"annotations/{hint}", "defaulted", f"executionMode {mode} says {hint} {str(value).lower()}")
+    return mode
 
 
 def _is_implied(definition: JsonObject, hints: Annotations, hint: str) -> bool:

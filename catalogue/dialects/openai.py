@@ -66,7 +66,10 @@ def write(sheet: Sheet) -> JsonObject:
         sheet.lose(f"extras/{NAME}/{key}", "no_slot", "the flat form has something else under this key")
     for key in sorted(outside.keys() & function.keys()):
         sheet.lose(f"extras/{NAME}/{_OUTSIDE}/{key}", "no_slot", "the flat form has one place for both")
-    return {"strict": False, **outside, **function, "type": "function"}
+    if "strict" not in outside.keys() | function.keys():
+        function["strict"] = False
+        sheet.lose(f"extras/{NAME}/strict", "defaulted", "the flat form asks for it; false is written")
+    return {**outside, **function, "type": "function"}
 
 
 def _kept_as(key: str) -> str:

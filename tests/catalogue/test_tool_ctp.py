@@ -6,7 +6,9 @@ import jsonschema
 import pytest
 
 from catalogue.record import Annotations, Content, Stored, ToolProblem
+from tests.api.test_tools import TOOLS, imported
 from tests.catalogue.speaking import MINIMAL, SCHEMA, across, lost, read, stored, write
+from tests.conftest import data_of
 
 TEXT = {"type": "string", "minLength": 1, "maxLength": 50}
 TYPES = ("text", "textarea", "number", "boolean", "select", "json", "file", "color", "date", "datetime", "url", "email")
@@ -306,6 +308,7 @@ def test_c47_what_a_parameter_cannot_say_is_named(schema, written, lost_there):
     [found] = exported.tool["parameters"]
     assert {key: found[key] for key in written} == written and (found.keys() - written) <= set(parameter("q", "text"))
     there = {f"/input_schema/properties/q/{key}": reason for key, reason in lost_there.items()}
+    there |= dict.fromkeys(("/annotations/title", "/annotations/open_world"), "defaulted")
     assert {path: reason for path, reason in lost(exported).items() if path != "/category"} == there
 
 
@@ -394,6 +397,31 @@ def test_c45_hints_that_no_mode_says_are_lost():
     assert exported.tool["executionMode"] == "client"
     lonely = Content(input_schema=SCHEMA, annotations=Annotations(read_only=True), source_dialect="mcp")
     assert lost(write("ctp", Stored("srv", "x", lonely)))["/annotations/read_only"] == "no_slot"
+
+
+@pytest.mark.parametrize(
+    ("hints", "mode", "said"),
+    [
+        ({}, "server", {"title": "Nh", "open_world": True}),
+        ({"read_only": True, "title": "T"}, "server", {"open_world": True}),
+        ({"read_only": True, "open_world": False}, "client", {"title": "Nh", "destructive": False}),
+        ({"read_only": True, "open_world": False, "destructive": False, "title": "T"}, "client", {}),
+        ({"open_world": True, "title": "T"}, "server", {}),
+    ],
+)
+def test_c47_what_an_export_says_of_a_tool_that_does_not_is_named(api, hints, mode, said):
+    """C47: CTP asks for a name, and its execution mode says hints; whoever reads it again is told them."""
+    alice = api("alice")
+    tool = {**MINIMAL["data_harness"], "name": "nh", "annotations": hints}
+    imported(alice, tool, dialect="data_harness")
+    exported = data_of(alice.get(f"{TOOLS}/srv__nh?dialect=ctp"))
+    assert exported["tool"]["executionMode"] == mode
+    named = {loss["path"]: loss["reason"] for loss in exported["losses"] if loss["path"].startswith("/annotations")}
+    assert {path: reason for path, reason in named.items() if reason == "defaulted"} == {
+        f"/annotations/{hint}": "defaulted" for hint in said
+    }
+    again = read("ctp", exported["tool"]).content.annotations.model_dump()
+    assert {name: value for name, value in again.items() if value is not None and hints.get(name) is None} == said
 
 
 def test_c132_a_parameter_that_ctp_cannot_name():

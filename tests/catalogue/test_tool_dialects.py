@@ -244,6 +244,18 @@ class TestOpenAI:
         assert across("openai", "openai", flat, style="responses").tool == {**flat, "description": "", "strict": False}
         assert lost(across("openai", "openai", flat)) == {"/output_schema": "no_slot"}
 
+    def test_c47_the_strict_that_the_flat_form_asks_for_is_named(self, api):
+        """C47: unless the tool says it itself."""
+        alice, silent = api("alice"), {key: value for key, value in self.FUNCTION.items() if key != "strict"}
+        imported(alice, self.FUNCTION, {**silent, "name": "mute"})
+        told = {
+            name: data_of(alice.get(f"{TOOLS}/srv__{name}?dialect=openai&style=responses")) for name in ("look", "mute")
+        }
+        assert [told[name]["tool"]["strict"] for name in told] == [True, False]
+        assert told["look"]["losses"] == []
+        [loss] = told["mute"]["losses"]
+        assert (loss["path"], loss["reason"], loss["preserved"]) == ("/extras/openai/strict", "defaulted", False)
+
     def test_other_kinds_of_tools_are_refused(self):
         assert refused("openai", {"type": "web_search"}) == ("unsupported_tool_type", "/type")
 
