@@ -3,6 +3,9 @@
 Uses the package `regex` instead of `re` because it has a timeout and releases the GIL while searching. Its remaining
 risk is compiling: nested counted repeats are expanded, so their product is limited first. Imported on demand, like
 `jsonschema`.
+
+They are Python's, and those of schemas are read as ECMA-262 where that differs (`ecma`), as JSON Schema recommends:
+`$` is the very end, and `\\d`, `\\w` and `\\b` know ASCII only. What people write about answers in any language is not.
 """
 
 import re
@@ -29,25 +32,32 @@ class SearchTooLong(Exception):
     """The search did not finish in time."""
 
 
-def compiled(pattern: str) -> Any:
+def compiled(pattern: str, *, ecma: bool = False) -> Any:
     """The compiled pattern. Raises `PatternRefused` if it is malformed, too long or too large."""
     if len(pattern) > MAX_PATTERN:
         raise PatternRefused(f"is longer than {MAX_PATTERN} characters")
-    if _hides(pattern):
+    if _has(pattern, _HIDING):
         raise PatternRefused("contains a comment, or the flag x or V")
     size = _written_out(pattern)
     if size > MAX_REPEATS:
         raise PatternRefused(f"repeats more than {MAX_REPEATS} times")
     # Large ones take megabytes each, so they are not cached.
-    return _kept(pattern) if size <= _MAX_KEPT else _compile(pattern)
+    compiler = _kept if size <= _MAX_KEPT else _compile
+    try:
+        return compiler(_as_ecma(pattern) if ecma else pattern)
+    except PatternRefused:
+        compiler(pattern)  # tells the place of the problem in the pattern as it was given
+        raise
 
 
-def matches(pattern: str, text: str, *, whole: bool = False, seconds: float = SEARCH_SECONDS) -> bool:
+def matches(
+    pattern: str, text: str, *, whole: bool = False, seconds: float = SEARCH_SECONDS, ecma: bool = False
+) -> bool:
     """Whether the pattern occurs in the text, or matches all of it.
 
     Raises `SearchTooLong` if finding that out takes more than so many seconds of this thread's processor time.
     """
-    found = compiled(pattern)
+    found = compiled(pattern, ecma=ecma)
     search = found.fullmatch if whole else found.search
     seconds = max(0.001, seconds)
     for tried in range(_TRIES):
@@ -76,11 +86,46 @@ def _compile(pattern: str) -> Any:
 _kept = lru_cache(maxsize=512)(_compile)
 
 
-def _hides(pattern: str) -> bool:
-    """Whether it has a comment or such a flag; escaped and in a class, `(?` is nothing special."""
+_ASCII: Final = {each: f"(?a:{each})" for each in ("\\d", "\\D", "\\w", "\\W", "\\b", "\\B")}
+_IN_CLASS: Final = {
+    "\\d": "0-9",
+    "\\D": r"\x00-/:-\U0010FFFF",
+    "\\w": "0-9A-Z_a-z",
+    "\\W": r"\x00-/:-@\[-\^`{-\U0010FFFF",
+}
+_LINE_BY_LINE = re.compile(r"\(\?[a-zA-Z]*m")
+
+
+@lru_cache(maxsize=2048)
+def _as_ecma(pattern: str) -> str:
+    """The pattern with what ECMA-262 reads otherwise than Python written out.
+
+    With the flag m, `$` stays, and with POSIX classes all does: ECMA-262 has neither, so Python's reading is meant.
+    """
+    parts, place = [], 0
+    while place < len(pattern):
+        parts.append(pattern[place : place + _step(pattern, place)])
+        place += len(parts[-1])
+    if any(part.startswith("[") and "[:" in part for part in parts):
+        return pattern
+    instead = _ASCII if _has(pattern, _LINE_BY_LINE) else {"$": r"\Z", **_ASCII}
+    return "".join(_class_as_ecma(part) if part.startswith("[") else instead.get(part, part) for part in parts)
+
+
+def _class_as_ecma(written: str) -> str:
+    """A class with the members of its escapes; a hyphen beside one is no range."""
+    members = re.findall(r"\\.|.", written, re.DOTALL)
+    for at, member in enumerate(members):
+        if member == "-" and _IN_CLASS.keys() & {*members[at - 1 : at + 2]}:
+            members[at] = r"\-"
+    return "".join(_IN_CLASS.get(member, member) for member in members)
+
+
+def _has(pattern: str, sign: re.Pattern[str]) -> bool:
+    """Whether this begins anywhere in it; escaped and in a class, `(?` is nothing special."""
     place = 0
     while place < len(pattern):
-        if _HIDING.match(pattern, place):
+        if sign.match(pattern, place):
             return True
         place += _step(pattern, place)
     return False

@@ -48,7 +48,7 @@ def check_schema(schema: JsonObject, path: str, *, is_input: bool) -> None:
     _check_targets(links, schema, path)
     for place, pattern in _patterns(links.places.values()):
         try:
-            patterns.compiled(pattern)
+            patterns.compiled(pattern, ecma=True)
         except patterns.PatternRefused as problem:
             raise _invalid(path + place, str(problem)) from None
 

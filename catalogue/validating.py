@@ -472,7 +472,7 @@ def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> It
 
 def _found(pattern: str, text: str) -> bool:
     left = _deadline.at - time.thread_time()
-    return patterns.matches(pattern, text, seconds=min(left, patterns.SEARCH_SECONDS))
+    return patterns.matches(pattern, text, seconds=min(left, patterns.SEARCH_SECONDS), ecma=True)
 
 
 # What is told

@@ -299,7 +299,7 @@ def _undeclared(schema: JsonObject, name: str) -> Any:
     """The schema of a required property that is not declared."""
     for pattern, inner in schema.get("patternProperties", {}).items():
         try:
-            if patterns.matches(pattern, name):
+            if patterns.matches(pattern, name, ecma=True):
                 return inner
         except (patterns.PatternRefused, patterns.SearchTooLong):
             raise Unmakeable("a pattern cannot be used") from None

@@ -206,6 +206,15 @@ def test_whether_arguments_are_valid_does_not_depend_on_the_load_of_the_server_C
     assert [each["field"] for each in error["details"]["errors"]] == ["a", "b"]
 
 
+def test_a_pattern_ends_where_the_text_ends_C55(call, offer):
+    """As ECMA-262 has it, which JSON Schema recommends; digits are those of ASCII."""
+    properties = {"a": {"type": "string", "pattern": r"^\d+$"}}
+    tool = offer(lambda arguments, context: arguments, {"type": "object", "properties": properties})
+    assert call(tool, {"a": "12"})["result"]["data"] == {"a": "12"}
+    for text in ("12\n", "\u0661\u0662"):
+        assert call(tool, {"a": text})["result"]["error"]["code"] == "CONSTRAINT_VIOLATION"
+
+
 @pytest.mark.parametrize("arguments", [[], "text", 1, None])
 def test_arguments_that_are_no_object_are_invalid_input(api, arguments):
     response = api("alice").post(f"{TOOLS}/demo__value/call", {"arguments": arguments})

@@ -247,6 +247,71 @@ def unhurried(arguments: Any, schema: Any) -> tuple[float, dict[str, str]]:
     return time.monotonic() - started, found
 
 
+@pytest.mark.parametrize(
+    ("pattern", "found", "not_found"),
+    [
+        ("^a+$", ["a", "aa"], ["a\n", "\na", "a\nb"]),
+        ("^(a|b$)", ["ac", "b"], ["bc", "b\n"]),
+        (r"^\d+$", ["09"], ["٣", "1٣", "1\n"]),
+        (r"^\D$", ["٣", "x"], ["1"]),
+        (r"^\w{2}$", ["a_", "Z9"], ["é1", "٣a"]),
+        (r"^\W$", ["é", "-"], ["a", "_"]),
+        (r"\ba", ["éa", " a"], ["ba"]),
+        (r"\Ba", ["ba"], ["éa"]),
+        (r"^[\w.-]+$", ["a.b-c"], ["é", "a\n"]),
+        (r"^[\w-.]+$", ["a.b-c"], ["é", ","]),
+        (r"^[.-\w]+$", ["a.b-c"], ["é", "+"]),
+        (r"^[^\W_]+$", ["a9"], ["a_", "é"]),
+        (r"^[\D]$", ["٣", "a"], ["1"]),
+        (r"^[$\d]+$", ["$1"], ["٣"]),
+        (r"\$$", ["5$"], ["5", "$\n"]),
+        (r"^\s$", [" ", "\u2003", "\u00a0"], ["a"]),
+        (r"^\p{L}+$", ["é", "Ω"], ["1"]),
+        ("(?m)^a$", ["a\nb"], ["ab"]),
+        ("^[$]$", ["$"], ["", "a"]),
+        ("^[[:alpha:]]$", ["a"], ["1"]),
+    ],
+)
+def test_a_pattern_is_that_of_ecma_262_C55(pattern, found, not_found):
+    """JSON Schema recommends it: `$` is the very end, and digits, words and their bounds are those of ASCII."""
+    by_value = {"properties": {"a": {"pattern": pattern}}}
+    by_key = {"patternProperties": {pattern: False}}
+    for text in found:
+        assert codes({"a": text}, by_value) == {} and codes({text: 1}, by_key) == {text: "CONSTRAINT_VIOLATION"}
+    for text in not_found:
+        assert codes({"a": text}, by_value) == {"a": "CONSTRAINT_VIOLATION"} and codes({text: 1}, by_key) == {}
+
+
+PIECES = (
+    r"a b - . $ ^ \d \D \w \W \b \B \s \\ \$ \[ \- [\d] [^\w] [\w.-] [a-c\d] [\W-] [-\D] [$\d] [\d$-] []\w] (?:\d|$) "
+    r"(?=\w) {2} * ?"
+)
+
+
+@settings(max_examples=300)
+@given(pieces=some.lists(some.sampled_from(PIECES.split()), max_size=5), text=some.text("ab1-$_. [\\\n", max_size=6))
+def test_of_ascii_text_a_pattern_of_ecma_262_says_what_pythons_does(pieces, text):
+    """But for a line feed at the end."""
+    pattern = "".join(pieces)
+    try:
+        expected = patterns.matches(pattern, text.rstrip("\n"))
+    except patterns.PatternRefused:
+        with pytest.raises(patterns.PatternRefused):
+            patterns.compiled(pattern, ecma=True)
+    else:
+        assert patterns.matches(pattern, text.rstrip("\n"), ecma=True) == expected
+
+
+def test_a_pattern_that_is_refused_is_told_of_as_it_was_written():
+    for pattern in (r"\d+\d+(", r"[\w", "a$$)"):
+        told = []
+        for ecma in (False, True):
+            with pytest.raises(patterns.PatternRefused) as caught:
+                patterns.compiled(pattern, ecma=ecma)
+            told.append(str(caught.value))
+        assert told[0] == told[1]
+
+
 def test_a_pattern_that_would_not_come_to_an_end_is_given_up():
     endless = "^(a|aa)+$"
     schema = {"properties": {"a": {"pattern": endless}, "b": {"patternProperties": {endless: {}}}}}
