@@ -12,11 +12,11 @@ function settle() {
 	desk.ariaBusy = null;
 	desk.dataset.pane !== pane && scrollTo(0, 0);
 	desk.dataset.pane = pane;
-	recall();
 	mark(opened());
 	show(one("#desk-talk .rated"));
 	lead();
 	part("desk-report").inert = part("dock").inert = was;
+	recall();
 	tell();
 	hold();
 	progress();
@@ -163,13 +163,13 @@ on("htmx:oobBeforeSwap", ({ target, detail }) => {
 
 on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted } }) => {
 	if (elt.matches("[hx-trigger]") || elt.at < asked && later()) return;
-	const isDone = (xhr.status || 500) < 400;
+	const done = (xhr.status || 500) < 400;
 	if (was && elt.id === "sent") turn(...was, was = 0), enter(part(left.id));
 	verb === "post" && drop(/fb_\w+|$/.exec(elt.action)[0]);
-	if (isDone && elt.id === "bulk") every = 0, recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
+	if (done && elt.id === "bulk") every = 0, recall(new Set(part("bulk").dataset.left.match(/\S+/g)));
 	settle();
-	refocus(isDone && boosted && !one("[data-typing]:focus"));
-	isDone || left?.isConnected && enter(left);
+	refocus(done && boosted && !one("[data-typing]:focus"));
+	done || left?.isConnected && enter(left);
 	say(words("main [role=alert], .wrong, .failed p") || `${verb === "post" ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
 });
 
@@ -255,6 +255,7 @@ function listen() {
 	for (const name in NEWS) source.addEventListener(name, ({ data }) => NEWS[name](data));
 }
 
+recall();
 settle();
 history.replaceState({ htmx: 1 }, "");
 onpagehide = () => held && lease(held, 1);
