@@ -53,7 +53,6 @@ BUILT_IN = (
     BuiltIn("For me", "is:open -is:snoozed owner:me", "yours", "You have no open reports."),
     BuiltIn("Negative", "is:open -is:snoozed sentiment:negative", "negative", "No open negative reports."),
     BuiltIn("Due", "is:due", "due", "No reports are due."),
-    BuiltIn("Snoozed", "is:snoozed", "snoozed", "No reports are snoozed.", is_work=False),
     BuiltIn("All open", "is:open", "open", "No open reports.", is_work=False),
     BuiltIn(
         "Resolved this week",
@@ -70,6 +69,7 @@ BUILT_IN = (
         "No submitter changed a rating after it was resolved.",
         is_rare=True,
     ),
+    BuiltIn("Snoozed", "is:snoozed", "snoozed", "No reports are snoozed.", is_work=False),
 )
 DEFAULT = BUILT_IN[0]
 

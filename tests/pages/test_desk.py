@@ -115,11 +115,11 @@ def test_it_opens_on_what_nobody_has_taken(browser_of: Browser, who: People) -> 
     assert [link.words for link in line.all("a")] == views
     assert [link.words for link in menu.all("a")] == [
         *views,
-        "Snoozed",
         "All open",
         "Resolved this week",
         "Asked 0",
         "Revisited 0",
+        "Snoozed",
     ]
     assert [place.one("a", aria_current="true").words for place in (line, menu)] == ["Unclaimed 2"] * 2
     assert page.id("desk-bar").words.startswith("Feedback is:unclaimed")
