@@ -70,6 +70,10 @@ Told = Callable[[HttpResponseBase, str], HttpResponseBase]
 _REPLACED = "HX-Replace-Url"
 _LEFT, _EVERYTHING, _COOKIE_BYTES = "desk", "q=", 3_000
 """Cookie with the last list, so that a visit to a thread can return to it; its default; its maximum length."""
+_AT = "desk_at"
+"""Cookie with the report that was open last, so that a list that is loaded anew goes on at its row."""
+_WRITING = {"check", "comment", "edit"}
+"""Keys of the address with which a field has the focus."""
 
 
 def posted(view: View) -> View:
@@ -131,11 +135,19 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
         has_changed=ahead == "true",
     )
     context["typed"] = chosen or {}
+    # Back leads to a page that the browser loads anew, too; it keeps where the page was scrolled to, but not the list.
+    if request.headers.get("Cache-Control") == "max-age=0" and not request.GET.keys() & _WRITING:
+        context.setdefault("resume", query.get("item") or request.COOKIES.get(_AT, ""))
     response = _shown(request, actor, context, 404 if "gone" in context else 200)
-    here, is_secure = urlencode(desk_screen.kept(query)), settings.SESSION_COOKIE_SECURE
-    here = here if len(here) < _COOKIE_BYTES else _EVERYTHING
-    response.set_cookie(_LEFT, here, path=request.path, secure=is_secure, httponly=True, samesite="Lax")
+    here = urlencode(desk_screen.kept(query))
+    _keep(response, _LEFT, here if len(here) < _COOKIE_BYTES else _EVERYTHING)
     return response
+
+
+def _keep(response: HttpResponse, cookie: str, value: str) -> None:
+    """Have the browser tell this at the desk again, until it is closed."""
+    is_secure, path = settings.SESSION_COOKIE_SECURE, reverse("feedback:desk")
+    response.set_cookie(cookie, value, path=path, secure=is_secure, httponly=True, samesite="Lax")
 
 
 @signed_in
@@ -375,12 +387,14 @@ def keep_view(request: HttpRequest) -> HttpResponse:
 def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Take, renew or (with `leave`) release the actor's lease on a report."""
     actor = admin_actor(request)
+    response = HttpResponse(status=204)
     if request.GET.get("leave"):
         with suppress(NotFound):  # its submitter retracted it while it was open
             leasing.release(actor, feedback_id)
-    else:
-        leasing.hold(actor, feedback_id)
-    return HttpResponse(status=204)
+        return response
+    leasing.hold(actor, feedback_id)
+    _keep(response, _AT, feedback_id)
+    return response
 
 
 @signed_in

@@ -1641,3 +1641,26 @@ def test_the_list_is_one_stop_of_tab_with_the_box_of_its_row(empty: Heddle, visi
     shows(page, "Complaint 3")
     expect(page.locator(".rep [tabindex='0']")).to_have_count(2)
     expect(page.locator(".rep[aria-current] [tabindex='0']")).to_have_count(2)
+
+
+def test_back_and_reload_go_on_at_the_row_that_was_open(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The list is where it was, with the focus on that row."""
+    complaints(empty, 24, "Row")
+    page = visit("admin").page
+    first_of_the_open(page, "Row 23")
+    page.locator(".rep a", has_text="Row 3").last.click()
+    shows(page, "Row 3")
+    row = page.locator(".rep a:focus")
+    page.reload()
+    expect(row).to_have_text("Row 3")
+    expect(row).to_be_in_viewport()
+    page.keyboard.press("j")
+    shows(page, "Row 2")
+    opened = page.url.split("item=")[1][:29]
+    wait_until(lambda: opened in [each["value"] for each in page.context.cookies()], page=page)
+    page.go_back()
+    expect(page.locator("#desk-talk h2")).to_contain_text("No report is open")
+    expect(row).to_have_text("Row 2")
+    expect(row).to_be_in_viewport()
+    page.keyboard.press("j")
+    shows(page, "Row 2")

@@ -151,6 +151,25 @@ def test_a_row_says_where_the_words_are_that_it_was_found_by(browser_of: Browser
     assert not [row for row in page.all("li", class_="rep") if "in the" in row.one(class_="rep-top").words]
 
 
+def test_a_page_that_is_loaded_anew_goes_on_at_the_row_that_was_open(browser_of: Browser, who: People) -> None:
+    """With a report open at its row; not while a field has the focus, and not where one comes by a link."""
+    client, made = browser_of("admin"), reports(who.alice, 3)
+
+    def focused(query: str, **headers: str) -> list[str]:
+        page = dom(client.get(DESK + query, headers=headers))
+        return [row.one("a").words for row in page.all("li", class_="rep") if row.one("a").has("data-focus")]
+
+    anew = {"Cache-Control": "max-age=0"}
+    assert focused(ALL, **anew) == []
+    client.post(f"/feedback/{made[1].feedback_id}/lease/")
+    assert focused(ALL, **anew) == ["report 1"] and focused(ALL) == []
+    client.post(f"/feedback/{made[1].feedback_id}/lease/?leave=1")
+    assert focused(ALL, **anew) == ["report 1"], "it was open last"
+    there = f"{ALL}&item={made[0].feedback_id}"
+    assert focused(there, **anew) == ["report 0"] and focused(f"{there}&check=1", **anew) == []
+    assert focused("?q=is:resolved", **anew) == []
+
+
 @time_machine.travel("2026-11-30T08:00:00Z", tick=False)
 def test_a_row_says_until_when_it_is_snoozed(browser_of: Browser, who: People) -> None:
     """A Monday, in the reader's zone: from a week on by its date, and in another year with that."""
