@@ -104,7 +104,9 @@ def test_a_form_that_was_left_is_closed_and_takes_no_keys(
     expect(page.locator("#check-value-1")).to_have_value("calculate")
     page.reload()
     expect(page.locator("#check button")).to_have_text("Create check c")
-    assert page.evaluate("document.activeElement === document.body")
+    expect(page.locator(".rep[aria-current] a")).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.locator(":popover-open")).to_be_visible()
 
 
 def test_a_list_of_checks_is_walked_and_ticked_by_keys(
