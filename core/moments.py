@@ -62,10 +62,14 @@ def spoken(at: datetime) -> str:
 
 def coming(at: datetime) -> str:
     """A time to come in short, in its own zone: `Tue 09:00`, from a week on `7 Dec`, in another year `7 Dec 2027`."""
-    today = datetime.now(at.tzinfo).date()
-    if at.date() - today < timedelta(days=7):
+    if is_within_a_week(at):
         return f"{at:%a %H:%M}"
-    return f"{at.day} {at:%b}" if at.year == today.year else f"{at.day} {at:%b %Y}"
+    return f"{at.day} {at:%b}" if at.year == datetime.now(at.tzinfo).year else f"{at.day} {at:%b %Y}"
+
+
+def is_within_a_week(at: datetime) -> bool:
+    """Whether the day of the week names a time to come, in its own zone."""
+    return at.date() - datetime.now(at.tzinfo).date() < timedelta(days=7)
 
 
 def stretch(value: str, *, now: datetime, tz: tzinfo) -> Stretch:

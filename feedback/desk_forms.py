@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.text import get_text_list
 
-from core import bodies, forms, ids
+from core import bodies, forms, ids, moments
 from core.errors import InvalidRequest
 from core.wire import Exact
 from core.wording import isolated
@@ -61,8 +61,9 @@ class Snooze(NamedTuple):
         """That time within the next days: `Tue 09:00`, or `Mon 7 Dec 09:00` if that day of the week comes before."""
         if self.until is None:
             return ""
-        is_far = self.until.date() - timezone.localdate(timezone=self.until.tzinfo) >= timedelta(days=7)
-        return f"{self.until:%a} {self.until.day} {self.until:%b %H:%M}" if is_far else f"{self.until:%a %H:%M}"
+        if moments.is_within_a_week(self.until):
+            return f"{self.until:%a %H:%M}"
+        return f"{self.until:%a} {self.until.day} {self.until:%b %H:%M}"
 
 
 def snoozes(tz: tzinfo) -> list[Snooze]:

@@ -136,7 +136,8 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     )
     context["typed"] = chosen or {}
     # Back leads to a page that the browser loads anew, too; it keeps where the page was scrolled to, but not the list.
-    if request.headers.get("Cache-Control") == "max-age=0" and not request.GET.keys() & _WRITING:
+    is_anew = request.headers.get("Cache-Control") == "max-age=0" and not HtmxDetails(request)
+    if is_anew and not request.GET.keys() & _WRITING:
         context.setdefault("resume", query.get("item") or request.COOKIES.get(_AT, ""))
     response = _shown(request, actor, context, 404 if "gone" in context else 200)
     here = urlencode(desk_screen.kept(query))
@@ -436,8 +437,6 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     messages = list(notes.get_messages(request))
     said = [(each.extra_tags == OF_RUNS and outcome) or str(each) for each in messages]
     undone, vain, last = context["undone"], context["vain"], context["last"]
-    # What is said of the last action comes with it, and not after it.
-    is_of_last = bool(last and said) and all(each.extra_tags == last.action for each in messages)
     final_at = request.session.get(_FINAL, 0)
     if (
         not said
@@ -455,8 +454,9 @@ def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: 
     # What may be undone is shown as the news only if nothing came after it.
     is_ended = ended_at is not None and ended_at > timezone.now() - _NEWS and not said
     is_news = ended_at is not None and last is not None and ended_at > last.at
-    is_after = bool(said) and not (is_of_last and len(said) == len(messages))
-    is_latest = not (is_after or undone or is_held or is_news or context["errors"] or context.get("conflict"))
+    # What is said of it came with it, and not after it.
+    of_it = sum(last is not None and each.extra_tags == last.action for each in messages)
+    is_latest = not (len(said) > of_it or undone or is_held or is_news or context["errors"] or context.get("conflict"))
     context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held, "is_ended": is_ended}
     query, parsed = context["state"], context["parsed"]
     if (bar := context["bar"]).total == 0:

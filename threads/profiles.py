@@ -121,16 +121,20 @@ def all_profiles() -> tuple[Profile, ...]:
 
 def named(profile_id: str | None) -> Profile:
     """The profile with that id, the default one for None; raises `InvalidRequest` for an unknown id."""
-    for profile in all_profiles():
-        if profile.id == profile_id or (profile_id is None and profile.is_default):
-            return profile
+    if found := _known(profile_id):
+        return found
     raise InvalidRequest(f"model_profile: there is no profile {str(profile_id)[:80]}")
 
 
 def label_of(profile_id: str | None) -> str:
     """The label of a profile, for None of the default one; empty if there is none any more."""
-    found = (each.label for each in all_profiles() if each.id == profile_id or (profile_id is None and each.is_default))
-    return next(found, "")
+    found = _known(profile_id)
+    return found.label if found else ""
+
+
+def _known(profile_id: str | None) -> Profile | None:
+    meant = (each for each in all_profiles() if each.id == profile_id or (profile_id is None and each.is_default))
+    return next(meant, None)
 
 
 def _parsed(line: str) -> tuple[str, str, Options]:
