@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, tzinfo
+from itertools import chain
 from time import sleep
 from typing import Any
 
@@ -54,9 +55,9 @@ def news(request: HttpRequest, actor: Actor, *, follows: Sequence[str] = ()) -> 
     """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
     `bulks` (their HTML, with that of the batches that it `follows`), `list` (HTML of all counts and of the notice about
     new reports, after any change, the reader's own in another tab included, new ratings, and a snooze that ends; also
-    of the fork that the address compares with the rated answer, while that is written), `ended` (its HTML once it is
-    whole), `own` (when the reader changed a report, perhaps in another tab, in milliseconds; while a bulk runs its
-    progress says so).
+    of the fork that the address compares with the rated answer, and of comments on a report that the reader has open),
+    `say` (a sentence about such HTML, for who cannot see it), `own` (when the reader changed a report, perhaps in
+    another tab, in milliseconds; while a bulk runs its progress says so).
 
     Anyone who loses the right gets `gone`, and nothing more.
     """
@@ -123,10 +124,12 @@ class _Desk:
         edited, said = self._fresh_edits(looked), self._fresh_comments(looked)
         done, came = self._changes.fresh(), self._reports.fresh()
         known, self._asked = self._asked, commenting.pending(self._actor)
-        changed = edited | _commented(self._actor, said) | _changed(self._actor, done, self._tz)
-        changed |= _retracted(self._retractions.fresh())
+        talks = self._talks(said)
+        changed = _commented(self._actor, said) | dict.fromkeys(talks, "") | edited
+        changed |= _changed(self._actor, done, self._tz) | _retracted(self._retractions.fresh())
         if changed:
             events.append(sse.Event("changed", json.dumps(changed)))
+        events += chain.from_iterable(talks.values())
         due = Triage.objects.filter(snoozed_until__gt=looked, snoozed_until__lte=self._looked)
         if done or changed or came or said or known != self._asked or due.exists():
             events.append(_list(self._actor, self._query, came))
@@ -142,27 +145,45 @@ class _Desk:
             context = {"running": [each for each in bulks if not each.is_over], "batches": runs, "as_of": as_of}
             events.append(sse.Event("bulks", render_to_string("feedback/_bulks.html", context, self._request)))
         with suppress(DomainError, Thread.DoesNotExist):  # the report was retracted, or the fork is gone
-            events += filter(None, [self._compared_anew()])
+            events += self._compared_anew()
         if own := _own(self._actor, done, said, bulks):
             events.append(sse.Event("own", str(int(max(own).timestamp() * 1_000))))
         return events
 
-    def _compared_anew(self) -> sse.Event | None:
+    def _talks(self, said: list[Comment]) -> dict[str, list[sse.Event]]:
+        """What was said on each report that the reader has open and others commented on, by its id. Not where the
+        reader has a comment open: its form would go.
+        """
+        latest = {each.feedback_id: each for each in said if each.author_id != self._actor.user_id}
+        told = {}
+        for pk in latest.keys() & leasing.held(self._actor) if latest else ():
+            comment, report = latest[pk], latest[pk].feedback
+            is_addressed = self._query.get("item") == report.feedback_id
+            if is_addressed and "comment" in self._query:
+                continue
+            query = self._query if is_addressed else desk_screen.kept(self._query) | {"item": report.feedback_id}
+            html = render_to_string("feedback/_said.html", desk_screen.talk(self._actor, query, report), self._request)
+            deed = one_line(f"{comment.author.display_name} {_deed(comment)}", _DEED_LENGTH)
+            told[report.feedback_id] = [sse.Event("list", html), sse.Event("say", f"{deed}.")]
+        return told
+
+    def _compared_anew(self) -> list[sse.Event]:
         """The rated answer and the fork's, if that has changed since it was told."""
         found = self._fork()
         if found is None or self._rerun == desk_rerun.token_of(found[1]):
-            return None
+            return []
         report, fork = found
         if self._rerun is None and fork.status != ThreadStatus.ROBOTO_TURN and fork.modified < self._looked - _ENDED:
             self._rerun = desk_rerun.token_of(fork)  # the page shows its end, and told it
-            return None
+            return []
         rerun = desk_rerun.rerun_of(self._actor, report, fork, tz=self._tz)
         self._rerun = desk_rerun.token_of(fork)  # as it was read anew for that
         context: dict[str, Any] = {"rerun": rerun, "of": report.feedback_id, **desk_rerun.ways(self._query)}
         if rerun.is_running:
-            return sse.Event("list", render_to_string("feedback/_rerun_running.html", context, self._request))
+            return [sse.Event("list", render_to_string("feedback/_rerun_running.html", context, self._request))]
         context |= desk_screen.opened(self._actor, self._query, tz=self._tz)
-        return sse.Event("ended", render_to_string("feedback/_rerun_ended.html", context, self._request))
+        html = render_to_string("feedback/_rerun_ended.html", context, self._request)
+        return [sse.Event("list", html), sse.Event("say", f"{rerun.state.word}.")]
 
     def _fresh_edits(self, since: datetime) -> dict[str, str]:
         known, self._edits = self._edits, _edits(since)

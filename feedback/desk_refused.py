@@ -74,7 +74,7 @@ def _typed(form: QueryDict) -> QueryDict:
 
 def _comment_at(item: ReportCard | None, form: Mapping[str, str]) -> str:
     """The comment whose form was rejected; empty for the form of a new one, which also stands for one that is gone."""
-    live = [each.comment_id for each in item.comments if each.is_mine and not each.is_deleted] if item else []
+    live = [each.comment_id for each in item.talk.said if each.is_mine and not each.is_deleted] if item else []
     return form.get("comment_id", "") if form.get("comment_id") in live else ""
 
 

@@ -224,7 +224,7 @@ def opened(
         next_href=desk_url + next(filter(None, ways), href(kept(query))),
         held_by=rows[place].held_by if place >= 0 else leasing.holders(actor).get(report.pk, ""),
         near=desk_nearby.near(actor, report, kept(query)),
-        most_comments=None if query.keys() & {"comment", "comments"} else COMMENTS,
+        most_comments=_most_comments(query),
         tz=tz,
     )
     return {
@@ -241,12 +241,29 @@ def opened(
         "own_profile": profiles.label_of(thread.model_profile),
         "state": query,
         "is_checked": "check" in query,
-        "comment_at": query.get("comment", ""),
-        "all_comments": href({**query, "comments": "all"}),
         "report_pane": href({**query, "pane": "report"}),
-        "without_comment": href({**query, "comment": ""}),
+        **_around_comments(query),
         **desk_rerun.beside(actor, report, query, tz=tz),
         **checks_screen.of_report(actor, report, (each for each in pieces if isinstance(each, Article))),
+    }
+
+
+def talk(actor: Actor, query: dict[str, str], report: UserFeedback) -> dict[str, Any]:
+    """What was said on a report that is open at that address."""
+    said = screens.talk_of(actor, report, _most_comments(query))
+    item = {"feedback_id": report.feedback_id, "talk": said, "here": reverse("feedback:desk") + href(query)}
+    return {"item": item, **_around_comments(query)}
+
+
+def _most_comments(query: dict[str, str]) -> int | None:
+    return None if query.keys() & {"comment", "comments"} else COMMENTS
+
+
+def _around_comments(query: dict[str, str]) -> dict[str, str]:
+    return {
+        "comment_at": query.get("comment", ""),
+        "all_comments": href({**query, "comments": "all"}),
+        "without_comment": href({**query, "comment": ""}),
     }
 
 

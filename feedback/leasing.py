@@ -49,6 +49,11 @@ def holders(actor: Actor) -> dict[int, str]:
     return {pk: name for pk, _, name in _others(actor)}
 
 
+def held(actor: Actor) -> set[int]:
+    """The reports (row ids) that the actor has open. One query."""
+    return set(Lease.objects.filter(holder=actor.user_id, until__gt=timezone.now()).values_list("feedback", flat=True))
+
+
 def _others(actor: Actor) -> list[tuple[int, str, str]]:
     """Reports (row id and key) and who has them open, latest first, so that in a dict the earliest of a report wins.
 

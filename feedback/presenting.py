@@ -157,6 +157,38 @@ class Said:
         return _is_long(self.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """The last comments on a report, oldest first, and how many came before them."""
+
+    said: tuple[Said, ...] = ()
+    earlier: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of comments."""
+        return self.earlier + sum(not each.is_deleted for each in self.said)
+
+    @property
+    def last(self) -> str:
+        """The id of the last comment, empty without any."""
+        return self.said[-1].comment_id if self.said else ""
+
+    @property
+    def waiting(self) -> str:
+        """The id of the first comment shown that waits for the reader, empty without any."""
+        return next((each.comment_id for each in self.said if each.waits), "")
+
+    @property
+    def waits(self) -> str:
+        """Whose comments wait for the reader: `Ines and Bea asked you`, `Bea answered you`."""
+        waiting = [each for each in self.said if each.waits]
+        if not waiting:
+            return ""
+        questions = [each for each in waiting if each.waits == "asked you"] or waiting
+        return f"{' and '.join(dict.fromkeys(each.who for each in questions))} {questions[0].waits}"
+
+
 @dataclass(frozen=True)
 class Near(_Spelled):
     """A report similar to the open one with the reasons, or a search result with where it matches and its thread.
@@ -257,9 +289,7 @@ class ReportCard(_Spelled):
     version: str = ""
     history: tuple[HistoryLine, ...] = ()
     near: tuple[Near, ...] = ()
-    comments: tuple[Said, ...] = ()
-    earlier: int = 0
-    """How many comments come before those in `comments`."""
+    talk: Talk = Talk()
     may_fork: bool = False
     has_agent: bool = False
     """Whether its thread was launched from an agent, whose prompt may be another one now."""
@@ -289,30 +319,6 @@ class ReportCard(_Spelled):
     def is_long(self) -> bool:
         """Whether the notes are too long to show in full; then eight lines are shown."""
         return _is_long(self.notes)
-
-    @property
-    def comment_count(self) -> int:
-        """Number of comments."""
-        return self.earlier + sum(not each.is_deleted for each in self.comments)
-
-    @property
-    def last_comment(self) -> str:
-        """The id of the last comment, empty without any."""
-        return self.comments[-1].comment_id if self.comments else ""
-
-    @property
-    def waiting(self) -> str:
-        """The id of the first comment shown that waits for the reader, empty without any."""
-        return next((each.comment_id for each in self.comments if each.waits), "")
-
-    @property
-    def waits(self) -> str:
-        """Whose comments wait for the reader: `Ines and Bea asked you`, `Bea answered you`."""
-        waiting = [each for each in self.comments if each.waits]
-        if not waiting:
-            return ""
-        questions = [each for each in waiting if each.waits == "asked you"] or waiting
-        return f"{' and '.join(dict.fromkeys(each.who for each in questions))} {questions[0].waits}"
 
     @property
     def is_edited(self) -> bool:

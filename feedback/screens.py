@@ -22,7 +22,7 @@ from feedback.checks import records
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
 from feedback.models import Check, CheckBatch, CheckRun, Comment, Mention, Reply, Triage, TriageChange, UserFeedback
-from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Said, Token, href, outcome_word
+from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Said, Talk, Token, href, outcome_word
 from feedback.querying import Query
 from feedback.querying.words import place
 from feedback.saved_views import PAGE
@@ -223,7 +223,6 @@ def card_of(
     """
     thread = report.thread
     triage, reply = triaged.beside(report)
-    comments, earlier = commenting.shown(actor, report, most_comments)
     back = undoing.taken_back(actor, changes)
     return ReportCard(
         feedback_id=report.feedback_id,
@@ -262,13 +261,18 @@ def card_of(
         version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
         history=tuple(_history(actor, report, changes, tz)),
         near=tuple(near),
-        comments=tuple(_said(actor, each) for each in comments),
-        earlier=earlier,
+        talk=talk_of(actor, report, most_comments),
         may_fork=may(actor, thread, Right.FORK),
         has_agent=bool(thread.created_from_agent_id),
         note_back=back.get("admin_note", ""),
         reply_back=back.get("public_reply", ""),
     )
+
+
+def talk_of(actor: Actor, report: UserFeedback, most: int | None) -> Talk:
+    """The last `most` comments on a report, or all; see `commenting.shown`."""
+    comments, earlier = commenting.shown(actor, report, most)
+    return Talk(tuple(_said(actor, each) for each in comments), earlier)
 
 
 def _said(actor: Actor, comment: Comment) -> Said:

@@ -20,7 +20,7 @@ function settle() {
 	tell();
 	hold();
 	progress();
-	heard === (heard = query() + /compare=\w+|$/.exec(location.search)) || listen();
+	heard === (heard = query() + location.search.match(/com\w+=\w+/g)) || listen();
 }
 
 function progress() {
@@ -235,13 +235,13 @@ const NEWS = {
 	leases: (data) => (leases = JSON.parse(data), tell()),
 	changed(data) {
 		const deeds = JSON.parse(data);
-		for (const id in deeds) drop(id), part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
+		for (const id in deeds) drop(id), deeds[id] && part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
 		lead();
 		if (deeds[shown]) note("changed", deeds[shown]), say(words("[role=alert], #changed"));
 	},
 	bulks: (data) => (bulks = parsed(data).firstChild, progress()),
 	list: (html) => put(html, 1),
-	ended: (html) => (put(html, 1), say(words("#verdict"))),
+	say,
 	own: (at) => one("main .htmx-request") || at > part("bulk").dataset.at && renew(),
 	gone: () => source.close(),
 };

@@ -62,7 +62,7 @@ def test_a_conflict_shows_both_and_the_second_save_wins(empty: Heddle, visit: Ca
 
 
 def test_what_a_colleague_did_to_the_open_report_is_a_key_away(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    """And so is the answer to what they asked in it; words that are being written stay."""
+    """And so is the answer to what they asked in it, which comes by itself; words that are being written stay."""
     thread_id = complaints(empty, 2)
     page = visit("admin").page
     first_of_the_open(page, "Complaint 1")
@@ -72,9 +72,13 @@ def test_what_a_colleague_did_to_the_open_report_is_a_key_away(empty: Heddle, vi
     newest = stored(empty, thread_id)[0]["feedback_id"]
     asked = {"text": "@admin@heddle.test Is it the pump?"}
     empty.call("bea", "POST", f"admin/feedback/{newest}/comments", asked)
-    expect(page.locator("#changed")).to_be_visible()
-    page.keyboard.press("Shift+R")
     expect(page.locator("#comments")).to_contain_text("Is it the pump?")
+    expect(page.locator("#changed")).to_be_hidden()
+    label = {"verb": "label", "arguments": {"add": ["pump"]}}
+    empty.call("bea", "POST", f"admin/feedback/{newest}/actions", label)
+    expect(page.locator("#changed")).to_contain_text("Bea labelled it: +pump")
+    page.keyboard.press("Shift+R")
+    expect(page.locator("#triage")).to_contain_text("pump")
     expect(page.locator("#changed")).to_be_hidden()
     expect(page.locator("#admin-note")).to_have_value("Half a")
     page.keyboard.press("Shift+N")

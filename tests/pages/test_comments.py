@@ -1,5 +1,7 @@
 """Comments in the report pane: written, asked, edited, deleted and restored by their forms, without scripts too."""
 
+import json
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -9,9 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from core import sse
-from feedback import commenting
+from feedback import commenting, leasing
 from feedback.models import Comment, UserFeedback
 from feedback.wire_desk import CommentIn, CommentPatch, SeenIn
+from tests import make
 from tests.conftest import Api
 from tests.pages.desk import (
     ALL,
@@ -27,7 +30,7 @@ from tests.pages.desk import (
     told,
     words,
 )
-from tests.pages.dom import Node, dom, get, queries, submit, then
+from tests.pages.dom import Node, dom, get, parsed, queries, submit, then
 from tests.people import People, Person, one, second_admin
 
 ALL_OPEN = f"{DESK}?q=is:open"
@@ -387,3 +390,75 @@ def test_a_search_says_that_the_words_are_in_the_comments(browser_of: Browser, w
     comment(who.admin, report, "the odometer again")
     page = get(client, "/feedback/?q=odometer")
     assert words(page) == ["report 0"] and "in the comments" in page.id("desk-rows").words
+
+
+def news(client: Client, report: UserFeedback, **state: str) -> Iterator[tuple[str, str]]:
+    """What an open desk is told, event by event, once it has heard who is where and which bulks run."""
+    pieces = iter(client.get(f"{DESK}live/", {"q": "is:open", "item": report.feedback_id, **state}).streaming_content)
+    assert b"bulks" in next(piece for piece in pieces if b"event" in piece and b"leases" not in piece)
+    for_each = (piece.decode().splitlines() for piece in pieces if b"event" in piece)
+    return (
+        (name.removeprefix("event: "), "\n".join(line.removeprefix("data: ") for line in lines if line))
+        for name, *lines in for_each
+    )
+
+
+@pytest.mark.parametrize("is_addressed", [True, False])
+def test_who_has_a_report_open_is_shown_what_others_say_of_it(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch, is_addressed: bool
+) -> None:
+    """Whichever report the address of the line names: others are opened without a new line."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    report, other = reports(who.alice, 2)
+    bea = second_admin()
+    leasing.hold(who.admin.actor, report.feedback_id)
+    told = news(browser_of("admin"), report if is_addressed else other, after="here")
+    asked = comment(bea, report, "Is it yours, @admin?")
+    assert next(told) == ("changed", json.dumps({report.feedback_id: ""}))
+    name, html = next(told)
+    said = parsed(html)
+    assert name == "list" and said.id(f"count-{report.feedback_id}").words == "Comments 1"
+    fresh, shown = said.id(f"said-{report.feedback_id}"), opened(browser_of("admin"), report)
+    assert fresh.words == shown.id(f"said-{report.feedback_id}").words and "Is it yours" in fresh.words
+    assert fresh.one("input", name="comments_seen")["value"] == asked.comment_id
+    assert next(told) == ("say", "Bea commented on it.")
+
+
+def test_who_corrects_their_own_comment_keeps_its_form_and_is_told_of_others(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    [report] = reports(who.alice, 1)
+    own = comment(who.admin, report, "Mine")
+    leasing.hold(who.admin.actor, report.feedback_id)
+    told = news(browser_of("admin"), report, comment=own.comment_id)
+    comment(second_admin(), report, "Hers")
+    assert next(told) == ("changed", json.dumps({report.feedback_id: "Bea commented on it"}))
+    assert "said-" not in next(told)[1]
+
+
+def test_what_the_submitter_changed_is_told_beside_what_others_say(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The comment comes by itself, the other words do not."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    [report] = reports(who.alice, 1)
+    leasing.hold(who.admin.actor, report.feedback_id)
+    told = news(browser_of("admin"), report)
+    comment(second_admin(), report, "Hers")
+    make.rating(who.alice, report.thread, report.message_sequence_num, "negative", notes="Other words")
+    assert next(told) == ("changed", json.dumps({report.feedback_id: "The submitter changed it"}))
+    assert "Hers" in next(told)[1]
+
+
+def test_who_has_closed_a_report_is_told_and_not_shown(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    [report] = reports(who.alice, 1)
+    leasing.hold(who.admin.actor, report.feedback_id)
+    leasing.release(who.admin.actor, report.feedback_id)
+    told = news(browser_of("admin"), report)
+    comment(second_admin(), report, "Hers")
+    assert next(told) == ("changed", json.dumps({report.feedback_id: "Bea commented on it"}))
+    assert "said-" not in next(told)[1]

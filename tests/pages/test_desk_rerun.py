@@ -515,18 +515,19 @@ def test_an_open_desk_is_told_the_answer_as_it_is_written_and_its_end(
     fork = rerun(browser_of("admin"), report)
     pieces = listen(report, fork)
 
-    def heard(name: str) -> str:
+    def heard(name: str, what: bytes) -> str:
         for piece in pieces:
-            if f"event: {name}".encode() in piece and b'id="verdict"' in piece:
+            if f"event: {name}".encode() in piece and what in piece:
                 return piece.decode()
         raise AssertionError(name)
 
-    running = heard("list")
+    running = heard("list", b'id="verdict"')
     assert "Answering" in running and "rated-answer" not in running, "what is read stays as it is"
     make.run_turns(fork)
-    ended = heard("ended")
+    ended = heard("list", b'id="verdict"')
     assert "Same answer" in ended and "rated-answer" in ended
     assert f'href="?q=&amp;item={report.feedback_id}"' in ended, "how to close it"
+    assert heard("say", b"").splitlines() == ["event: say", "data: Same answer.", ""]
 
 
 def test_a_desk_that_is_opened_later_is_not_told_again_of_the_end(
@@ -535,7 +536,7 @@ def test_a_desk_that_is_opened_later_is_not_told_again_of_the_end(
     fork = another(browser_of("admin"), report)
     Thread.objects.filter(pk=fork.pk).update(modified=timezone.now() - timedelta(minutes=2))
     pieces = until_silent(listen(report, fork))
-    assert not any(b"ended" in piece for piece in pieces)
+    assert not any(b"event: say" in piece or b'id="verdict"' in piece for piece in pieces)
 
 
 def test_an_open_desk_hears_nothing_of_a_fork_that_is_not_its_own(
