@@ -133,7 +133,7 @@ def resolve(actor: Actor, subject: Subject, body: ResolveIn) -> Decision:
     submitter changed the rating since; a duplicate then stays one.
     """
     if not is_revisited(subject.report):
-        _require_open(subject)
+        require_open(subject)
         return {"resolved": True, "outcome": body.outcome, "proof": _proof(actor, subject, body.proof)}
     is_copy = bool(subject["duplicate_of_id"])
     outcome = {} if is_copy else {"outcome": body.outcome, "proof": _proof(actor, subject, body.proof)}
@@ -180,7 +180,7 @@ def duplicate(actor: Actor, subject: Subject, body: DuplicateIn) -> Decision:
 
     Its own duplicates follow. All reports that it names are locked before (`following.hold`).
     """
-    _require_open(subject)
+    require_open(subject)
     of = _original(body)
     root = following.root_of(of.pk)
     if of.pk == subject.report.pk:
@@ -207,7 +207,7 @@ def _original(body: DuplicateIn) -> UserFeedback:
 
 def snooze(actor: Actor, subject: Subject, body: SnoozeIn) -> Decision:
     """Snooze until a time, or until the same is reported again."""
-    _require_open(subject)
+    require_open(subject)
     if body.until is not None:
         require_ahead(body.until)
     return {"snoozed_until": body.until, "snoozed_until_again": body.until_again}
@@ -260,6 +260,8 @@ class Verb:
     decide: Callable[[Actor, Subject, Any], Decision] = _not_decided
     merges: bool = False
     """What it writes is added to what others wrote meanwhile, so that no two of them conflict."""
+    is_of_open: bool = False
+    """Pages offer it only for open reports: pressed there, it was meant for one."""
     together: Callable[[Actor, Sequence[UserFeedback], Any], Decisions] | None = None
     """Of an action on several reports: reads once what it needs of all of them."""
 
@@ -278,7 +280,7 @@ VERBS: dict[str, Verb] = {
     for verb in (
         Verb("label", LabelIn, label, merges=True),
         Verb("note", NoteIn, note),
-        Verb("own", OwnIn, own),
+        Verb("own", OwnIn, own, is_of_open=True),
         Verb("resolve", ResolveIn, resolve),
         Verb("outcome", OutcomeIn, outcome),
         Verb("reopen", Nothing, reopen),
@@ -307,7 +309,8 @@ def read_back(column: str, value: Any) -> Any:
     return datetime.fromisoformat(value) if value and column in _TIMES else value
 
 
-def _require_open(subject: Subject) -> None:
+def require_open(subject: Subject) -> None:
+    """Refuse a resolved report, and say whose resolution it is."""
     if subject.report.resolved:
         by = subject.report.resolved_by
         who = by.display_name if by else "Somebody"

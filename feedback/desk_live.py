@@ -202,7 +202,7 @@ def _list(actor: Actor, query: dict[str, str], came: list[int]) -> sse.Event:
     shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
     pieces = ["feedback/_views.html", "_open_reports.html"]
     if meant:
-        pieces.append("feedback/_total.html")
+        pieces += ["feedback/_total.html", "feedback/_matching.html"]
     if came and meant and parsed.order == NEWEST and meant.reports.filter(pk__in=came).exists():
         pieces.append("feedback/_news.html")
     return sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))

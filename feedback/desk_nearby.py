@@ -5,12 +5,15 @@ from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils import timezone
+
 from core import grammar, ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import MAX_LENGTH
+from core.wording import isolated
 from feedback import originals, quoting, similar, triage
-from feedback.models import UserFeedback
+from feedback.models import Triage, UserFeedback
 from feedback.presenting import Near, href
 from feedback.wire_finding import SimilarReportOut
 
@@ -18,15 +21,31 @@ from feedback.wire_finding import SimilarReportOut
 def near(actor: Actor, report: UserFeedback, query: dict[str, str]) -> list[Near]:
     """Those like a report; `query` is the address of the list that their links keep."""
     org_id, found = report.org.org_id, similar.similar_to(actor, report)
+    taken = _taken(actor, [each.feedback_id for each in found if each.is_alike and not each.resolved])
     return [
         replace(
             shown,
             href=href({**query, "item": each.feedback_id}),
             is_alike=each.is_alike,
             is_of_org=each.org_id == org_id,
+            taken=taken.get(each.feedback_id, ""),
         )
         for each, shown in zip(found, _shown((each, each.reasons) for each in found), strict=True)
     ]
+
+
+def _taken(actor: Actor, feedback_ids: Sequence[str]) -> dict[str, str]:
+    """By id the reports that another admin owns or that are snoozed, in words. One query."""
+    keys = [ids.key_of(each, ids.FEEDBACK) for each in feedback_ids]
+    rows = Triage.objects.filter(feedback__key__in=keys).select_related("owner", "feedback") if keys else ()
+    return {each.feedback.feedback_id: words for each in rows if (words := _taken_by(actor, each))}
+
+
+def _taken_by(actor: Actor, beside: Triage) -> str:
+    if beside.owner and beside.owner_id != actor.user_id:
+        return f"owned by {isolated(beside.owner.display_name)}"
+    is_asleep = beside.snoozed_until_again or (beside.snoozed_until and beside.snoozed_until > timezone.now())
+    return "snoozed" if is_asleep else ""
 
 
 def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict[str, Any]:

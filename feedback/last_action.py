@@ -281,11 +281,14 @@ _EXTENT = Prepared(_extent, str)
 
 
 def _failing(change: TriageChange) -> int:
-    """The reports with a failing check whose outcome the action of this change made fixed."""
+    """The reports with a failing check whose outcome the action of this change made fixed, without a rerun that shows
+    it: what was looked at is newer than the runs of the check.
+    """
     if change.after.get("outcome") != Outcome.FIXED:
         return 0
     resolved = TriageChange.objects.filter(action=change.action, verb__in=("resolve", "outcome")).values("feedback")
-    return Check.objects.filter(state=Check.State.FAILING, is_kept=True, feedback__in=resolved).count()
+    failing = Check.objects.filter(state=Check.State.FAILING, is_kept=True, feedback__in=resolved)
+    return failing.filter(feedback__triage__proof=None).count()
 
 
 def _deed(change: TriageChange, began: datetime, tz: tzinfo) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, When
 from django.urls import reverse
 
 from accounts.models import display_name
@@ -14,7 +14,7 @@ from core.actor import Actor
 from core.prepared import Prepared, Row
 from core.wording import one_line
 from feedback import projecting
-from feedback.models import Reply, UserFeedback
+from feedback.models import CheckRun, Reply, UserFeedback
 from feedback.presenting import categories_line, href
 from threads.hooks import Ratings
 from threads.models import Message, Thread
@@ -62,18 +62,26 @@ def _other(row: Row) -> OtherMark:
     return OtherMark(sentiment, words, display_name(name, email), _at_the_desk(key), is_resolved)
 
 
-def report(actor: Actor, thread_pk: int, index: int, *, fork: str = "") -> Mark | None:
+def report(actor: Actor, thread_pk: int, index: int, *, fork: str = "", named: str = "") -> Mark | None:
     """The report on the answer from message `index` on, for admins; it links to the desk's last list with that report,
     and with a thread `fork` beside the answer.
 
-    Prefers negative reports, then the latest. Answers to later requests do not count.
+    Of several that for whose check the fork was made, or the one `named`, or whose proof the fork is; else an open one,
+    a negative one, the latest. Answers to later requests do not count.
     """
     if not actor.is_admin:
         return None
     later = Message.objects.filter(thread=thread_pk, role=Message.Role.USER, idx__gt=index)
     rows = UserFeedback.objects.filter(thread=thread_pk, message_sequence_num__gte=index)
     rows = rows.exclude(Exists(later.filter(idx__lte=OuterRef("message_sequence_num"))))
-    found = rows.select_related("created_by").order_by("sentiment", "-pk").first()
+    run = CheckRun.objects.filter(fork__key=ids.key_of(fork, *ids.THREAD_SPELLINGS) or "")
+    meant = Case(
+        When(pk=Subquery(run.values("of__feedback")[:1]), then=3),
+        When(key=ids.key_of(named, ids.FEEDBACK) or "", then=2),
+        When(triage__proof=fork, then=1),
+        default=0,
+    )
+    found = rows.select_related("created_by").order_by(meant.desc(), "resolved", "sentiment", "-pk").first()
     if found is None:
         return None
     return Mark(

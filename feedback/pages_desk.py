@@ -135,10 +135,11 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
         has_changed=ahead == "true",
     )
     context["typed"] = chosen or {}
-    # Back leads to a page that the browser loads anew, too; it keeps where the page was scrolled to, but not the list.
-    is_anew = request.headers.get("Cache-Control") == "max-age=0" and not HtmxDetails(request)
-    if is_anew and not request.GET.keys() & _WRITING:
-        context.setdefault("resume", query.get("item") or request.COOKIES.get(_AT, ""))
+    # A page that the browser loads itself, as for Back from elsewhere, begins at the row of the open report. Only of a
+    # reload it says so; that goes on at the row that was open, too.
+    if not HtmxDetails(request) and not request.GET.keys() & _WRITING:
+        is_again = request.headers.get("Cache-Control") == "max-age=0"
+        context.setdefault("resume", query.get("item") or (request.COOKIES.get(_AT, "") if is_again else ""))
     response = _shown(request, actor, context, 404 if "gone" in context else 200)
     here = urlencode(desk_screen.kept(query))
     _keep(response, _LEFT, here if len(here) < _COOKIE_BYTES else _EVERYTHING)
@@ -270,7 +271,7 @@ def act_on_all(request: HttpRequest) -> HttpResponseBase:
         request.session[_LATEST] = done.bulk_id
     if words := desk_telling.of_bulk(done):
         notes.info(request, words)
-    if verb.name in ("resolve", "duplicate") and "ticked" in request.POST and _is_open_among(request, done):
+    if verb.name in ("resolve", "duplicate") and _is_open_among(request, done):
         state = state_of(request)
         item = desk_screen.below(actor, state)
         return onward(request, desk_at(desk_screen.kept(state) | ({"item": item} if item else {})), push_url)

@@ -207,6 +207,8 @@ class Near(_Spelled):
     is_alike: bool = False
     is_of_org: bool = True
     """Whether it is in the same org as the open report; only then can it be the original."""
+    taken: str = ""
+    """Why it is not done with others at one press: `owned by Bea`, `snoozed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,18 +234,27 @@ class Alike:
 
     @property
     def open_together(self) -> int:
-        """Number of open reports that "resolve together" resolves: this one and those that are alike."""
+        """Number of open reports that "resolve together" resolves: this one and `near_together`."""
         return (not self.resolved) + len(self.near_together)
 
     @property
     def duplicates_together(self) -> int:
-        """Number of open reports that are alike and could all become duplicates of this one; 0 if one could not."""
+        """How many of `near_together` could all become duplicates of this one; 0 if one could not."""
         alike = self.near_together
         return len(alike) if all(near.is_of_org for near in alike) else 0
 
     @property
     def near_together(self) -> list[Near]:
-        """The open reports that are alike."""
+        """The open reports that are alike, and that nobody else owns or put off."""
+        return [near for near in self._alike if not near.taken]
+
+    @property
+    def copies(self) -> list[Near]:
+        """The open reports that are alike and could become duplicates of this one, one by one."""
+        return [near for near in self._alike if near.is_of_org]
+
+    @property
+    def _alike(self) -> list[Near]:
         return [near for near in self.near if near.is_alike and not near.resolved]
 
 
@@ -337,13 +348,17 @@ class ReportCard(_Spelled):
 
     @property
     def state_line(self) -> str:
-        """The state in words: `unclaimed`, `owned by bob, snoozed, due`, `resolved by bob, fixed`."""
+        """The state in words: `unclaimed`, `owned by bob, snoozed, due`, `resolved by bob, fixed, owned by alice`."""
         if self.resolved:
             by = f" by {self.resolved_by}" if self.resolved_by else ""
             said = f"resolved{by}" + (f", {self.outcome_word.lower()}" if self.outcome else "")
-            return f"{said}, changed since" if self.is_revisited else said
-        owner = "yours" if self.is_mine else f"owned by {self.owner}" if self.owner else "unclaimed"
-        return f"{owner}, {self.snooze}" if self.snooze else owner
+            said = f"{said}, changed since" if self.is_revisited else said
+            return f"{said}, {self._owned}" if self.owner not in ("", self.resolved_by) else said
+        return f"{self._owned}, {self.snooze}" if self.snooze else self._owned
+
+    @property
+    def _owned(self) -> str:
+        return "yours" if self.is_mine else f"owned by {self.owner}" if self.owner else "unclaimed"
 
     @property
     def snooze(self) -> str:

@@ -350,16 +350,17 @@ def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
 def _fork_line(report: UserFeedback, fork: Thread, answer: range) -> HistoryLine:
     """Describes a fork, or a rerun with its options."""
     who, at, place = fork.created_by.display_name, fork.created, fork.forked_from_message_sequence_num
+    compared = f"{reverse('threads:compare', args=[fork.thread_id])}?report={report.feedback_id}"
     if not getattr(fork, "has_turn", False) or getattr(fork, "has_other_request", True):
         said = "forked it here" if place == report.message_sequence_num else f"forked it at message {place}"
-        return HistoryLine(who, said, at, href=reverse("threads:compare", args=[fork.thread_id]))
+        return HistoryLine(who, said, at, href=compared)
     calls = "recorded calls" if getattr(fork, "replays_calls", False) else "live calls"
     other_model = fork.model_profile != report.thread.model_profile
     prompt = " and another prompt" if getattr(fork, "has_other_prompt", False) else ""
     said = f"reran it with {calls}{prompt}{f' on {fork.model_profile}' if other_model else ''}"
     if place in answer:
         return HistoryLine(who, said, at, rerun=fork.thread_id)
-    return HistoryLine(who, f"{said}, at message {place}", at, href=reverse("threads:compare", args=[fork.thread_id]))
+    return HistoryLine(who, f"{said}, at message {place}", at, href=compared)
 
 
 _NO = Value("", TextField())

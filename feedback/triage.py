@@ -31,6 +31,7 @@ from feedback.deciding import (
     Subject,
     Verb,
     named_by,
+    require_open,
     spelled,
 )
 from feedback.models import Reply, Retraction, Triage, TriageChange, UserFeedback
@@ -121,6 +122,8 @@ def act(
         versions.require(report, expected)
         for verb, body in steps:
             subject = subject_of(report, verb)
+            if seen and verb.is_of_open:
+                require_open(subject)
             decision = verb.decide(actor, subject, body)
             written = [] if verb.merges else [column for column, now in decision.items() if subject[column] != now]
             versions.require_unseen(actor, report, seen, written, is_of_words=verb.name in ANSWERS)

@@ -91,8 +91,11 @@ class Comparison:
         return ("Rated answer", "New answer") if self.panel else ("Source", "Fork")
 
 
-def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo, is_of_answers: bool = False) -> Comparison:
-    """Compare a fork, which the actor may read, with its source; times are in `tz`.
+def with_source(
+    actor: Actor, fork: Thread, *, tz: ZoneInfo, is_of_answers: bool = False, report: str = ""
+) -> Comparison:
+    """Compare a fork, which the actor may read, with its source; times are in `tz`. `report` is the id of that which
+    the reader came from, if several are about the answer.
 
     Reads the messages from the request on that was forked; of a source whose request was only answered again, up to its
     next request, and of both only that far for a comparison `is_of_answers`, which has no report and no panel. Raises
@@ -126,7 +129,9 @@ def with_source(actor: Actor, fork: Thread, *, tz: ZoneInfo, is_of_answers: bool
         state=thread_word(fork.status, fork.last_outcome),
         is_alike=is_alike,
         request=_request(had.articles(), left, right),
-        report=None if is_of_answers else hooks.feedback.report(actor, source.pk, place, fork=fork.thread_id),
+        report=None
+        if is_of_answers
+        else hooks.feedback.report(actor, source.pk, place, fork=fork.thread_id, named=report),
         panel="" if is_of_answers else hooks.feedback.run_panel(actor, fork),
         rest=range(end, source.message_count),
     )

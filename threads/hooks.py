@@ -32,7 +32,7 @@ class Answered(Protocol):
 class Report(Protocol):
     """The report about the answer at or after a message."""
 
-    def __call__(self, actor: Actor, thread_pk: int, index: int, *, fork: str = "") -> Mark | None: ...
+    def __call__(self, actor: Actor, thread_pk: int, index: int, *, fork: str = "", named: str = "") -> Mark | None: ...
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Feedback:
     answered: Answered = lambda actor, *, unseen: Q(pk__in=[])
     saw: Callable[[Actor, Thread, datetime], None] = lambda actor, thread, until: None
     """Remembers that the actor has seen the news about their ratings in the thread up to a moment."""
-    report: Report = lambda actor, thread_pk, index, *, fork="": None
+    report: Report = lambda actor, thread_pk, index, *, fork="", named="": None
     """The report about the answer at or after a message, with its URL, there with the thread `fork` beside the answer;
-    None if the actor may not see one.
+    of several the one that this was made for, or the one `named`. None if the actor may not see one.
     """
     reports_of_agent: Callable[[Actor, str], str] = lambda actor, agent_id: ""
     """The address of the reports about an agent's answers; empty if the actor may not see them."""

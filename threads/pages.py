@@ -358,7 +358,8 @@ def _with_arguments(given: Any) -> str:
 def compare(request: HttpRequest, thread_id: str) -> HttpResponse:
     """A fork next to its source, from the first message that differs."""
     actor = page_actor(request)
-    found = comparing.with_source(actor, thread_for(actor, thread_id), tz=zones.of(request))
+    fork, named = thread_for(actor, thread_id), request.GET.get("report", "")
+    found = comparing.with_source(actor, fork, tz=zones.of(request), report=named)
     return render(request, "threads/compare.html", {"comparison": found})
 
 

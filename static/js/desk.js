@@ -126,7 +126,7 @@ function refocus(goes) {
 	if (!goes && !active().matches("body, .rep a, .desk > *")) return;
 	const wrong = one(":is([data-focus], [aria-invalid]):not(a)");
 	wrong?.closest(".menu")?.setAttribute("open", "");
-	const link = wrong ?? one(OPEN) ?? one(".rep a");
+	const link = wrong ?? one(OPEN) ?? one(".rep [data-focus]") ?? one(".rep a");
 	enter(link?.offsetParent ? link : part(shown ? `desk-${desk.dataset.pane}` : "desk-rows"));
 	goes && show(link);
 	/^te/.test(wrong?.type) && wrong.setSelectionRange(1e6, 1e6);

@@ -510,3 +510,26 @@ def test_who_goes_on_behind_a_report_that_is_gone_is_not_led_back(empty: Heddle,
         page.keyboard.press("j")
         shows(page, f"Withdrawn {place}")
         expect(page.locator(".rep a:focus")).to_contain_text(f"Withdrawn {place}")
+
+
+def test_who_has_a_report_open_that_is_gone_goes_on_where_it_was(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Whichever key told of it."""
+    thread_id = complaints(empty, 6, "Taken back")
+    admin = visit("admin")
+    admin.forgive("status of 404")
+    page = admin.page
+    first_of_the_open(page, "Taken back 5")
+    for key, place in (("Shift+R", 4), ("e", 2)):
+        while page.locator("#report .words").inner_text() != f"Taken back {place}":
+            page.keyboard.press("j")
+            page.wait_for_timeout(100)
+        newest = [
+            each["message_sequence_num"] for each in stored(empty, thread_id) if each["notes"] == f"Taken back {place}"
+        ]
+        empty.call("bob", "DELETE", f"threads/{thread_id}/messages/{newest[0]}/feedback")
+        expect(page.locator("#changed")).to_contain_text("The submitter retracted it")
+        page.keyboard.press(key)
+        expect(page.locator("#report [role=alert]")).to_be_visible()
+        expect(page.locator(".rep a:focus")).to_contain_text(f"Taken back {place - 1}")
+        page.keyboard.press("j")
+        shows(page, f"Taken back {place - 1}")

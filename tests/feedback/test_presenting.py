@@ -67,6 +67,9 @@ def test_a_row_steps_back_once_somebody_else_sees_to_it(row: dict[str, object], 
         ({"snoozed_until_again": True}, "unclaimed, snoozed until it happens again"),
         ({"resolved": True}, "resolved"),
         ({"resolved": True, "resolved_by": "Bea", "outcome": "not_reproduced"}, "resolved by Bea, not reproduced"),
+        ({"resolved": True, "resolved_by": "Bea", "owner": "Bea"}, "resolved by Bea"),
+        ({"resolved": True, "resolved_by": "Bea", "owner": "Ann"}, "resolved by Bea, owned by Ann"),
+        ({"resolved": True, "resolved_by": "Bea", "owner": "Ann", "is_mine": True}, "resolved by Bea, yours"),
     ],
 )
 def test_a_report_says_in_a_line_where_it_stands(card: dict[str, object], line: str) -> None:

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from core import bodies
 from tests import make
 from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
+from tests.pages.desk import do
 from tests.pages.dom import get
 from tests.people import People, Person
 from threads import forks, reading, reruns, turns
@@ -71,6 +72,14 @@ def test_an_answer_that_is_the_same_again_says_so_and_leads_back(browser_of: Bro
     for left in ("q=is%3Aopen+sentiment%3Anegative", "q="):
         get(client, f"/feedback/?{left}&item={report.feedback_id}&pane=report")
         assert client.get(back)["Location"] == desk.replace("q=", left, 1), "to the list that was left"
+    other = make.rating(who.admin, source, last, "positive")
+    named = get(client, f"{address(fork)}?report={other.feedback_id}")
+    theirs = back.replace(report.feedback_id, other.feedback_id)
+    assert [link["href"] for link in named.all("a") if link.words == "Back to the report b"] == [theirs]
+    do(who.admin, report, "resolve")
+    assert theirs in [link["href"] for link in get(client, address(fork)).all("a")], "the open one, else"
+    do(who.admin, report, "outcome", outcome="fixed", proof=fork.thread_id)
+    assert back in [link["href"] for link in get(client, address(fork)).all("a")], "the one that it proves fixed"
     report_alone = f"/feedback/?q=&item={report.feedback_id}"
     assert report_alone in [link["href"] for link in get(browser_of("admin"), f"/threads/{source.thread_id}/").all("a")]
     assert all("/feedback/?" not in link["href"] for link in get(browser_of("alice"), address_of(source)).all("a"))

@@ -20,8 +20,8 @@ from feedback.finding import PLACES
 from feedback.models import Lease, RatedTool, Retraction, SavedView, Triage, UserFeedback
 from feedback.wire_desk import CommentIn
 from tests import make
-from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, words
-from tests.pages.dom import Node, dom, get, queries
+from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, stored, words
+from tests.pages.dom import Node, dom, get, queries, submit
 from tests.people import People, second_admin
 from threads import forks, reruns, turns
 from threads.models import Thread
@@ -167,6 +167,7 @@ def test_a_page_that_is_loaded_anew_goes_on_at_the_row_that_was_open(browser_of:
     assert focused(ALL, **anew) == ["report 1"], "it was open last"
     there = f"{ALL}&item={made[0].feedback_id}"
     assert focused(there, **anew) == ["report 0"] and focused(f"{there}&check=1", **anew) == []
+    assert focused(there) == ["report 0"], "Back from elsewhere is told by nothing"
     assert focused("?q=is:resolved", **anew) == []
 
 
@@ -225,7 +226,10 @@ def test_history_tells_of_forks_that_were_made_to_look_into_it(browser_of: Brows
     made = Thread.objects.filter(forked_from=thread).order_by("-pk")[:2]
     rerun, fork = (each.thread_id for each in made)
     beside = f"/feedback/?q=&item={report.feedback_id}&pane=talk&compare={rerun}"
-    assert [line.one("a")["href"] for line in lines] == [beside, f"/threads/{fork}/compare/"]
+    assert [line.one("a")["href"] for line in lines] == [
+        beside,
+        f"/threads/{fork}/compare/?report={report.feedback_id}",
+    ]
 
 
 def test_a_rating_without_notes_shows_how_the_answer_begins(browser_of: Browser, who: People) -> None:
@@ -835,12 +839,28 @@ def test_what_is_alike_is_resolved_together_and_taken_back_as_one(browser_of: Br
         "Resolve 3 together",
         "Mark 2 as duplicates of this",
     ]
-    sent = {"here": DESK, "verb": "resolve", "feedback_ids": [each["value"] for each in form.all(name="feedback_ids")]}
-    assert client.post(f"{DESK}bulk/", sent).status_code == 302
+    answer = submit(client, form, verb="resolve")
     assert not UserFeedback.objects.filter(resolved=False).exists()
+    assert query_of(answer["Location"]) == {"q": "is:open"}, "on to what is below, as nobody reads on in what is done"
     undo = next(each for each in get(client, DESK).id("desk-status").all("form") if each["action"] == f"{DESK}undo/")
     client.post(f"{DESK}undo/", {"here": DESK, "action_id": undo.one(name="action_id")["value"]})
     assert set(UserFeedback.objects.filter(resolved=False)) == set(made[1:])
+
+
+def test_what_is_somebody_elses_or_put_off_is_not_done_with_others(browser_of: Browser, who: People) -> None:
+    """It says so in its line; whoever means it, too, opens it."""
+    made = reports(who.alice, 6, categories=["tool_failure"], notes="The reservoir was empty, said the meter")
+    do(second_admin(), made[0], "own", owner="me")
+    do(who.admin, made[1], "snooze", until_again=True)
+    do(who.admin, made[2], "own", owner="me")
+    client = browser_of("admin")
+    page = get(client, f"{DESK}?q=is:open&item={made[5].feedback_id}")
+    lines = {query_of(each.one("a")["href"])["item"]: each.words for each in page.id("similar").all("li")}
+    said = [lines[each.feedback_id].partition(" · ")[2].split(" Use")[0] for each in made[:5]]
+    assert said == ["owned by Bea", "snoozed", "together", "together", "together"]
+    assert page.one("button", form="together", data_key="together").words == "Resolve 4 together"
+    submit(client, page.id("together"), verb="resolve")
+    assert [stored(each).resolved for each in made] == [False, False, True, True, True, True]
 
 
 def test_an_open_report_keeps_its_place_when_the_query_does_not_find_it_any_more(

@@ -662,6 +662,19 @@ def test_a_note_that_was_only_read_is_not_put_back_after_a_refusal(browser_of: B
     assert (stored(report).resolved, stored(report).admin_note) == (True, "New")
 
 
+@pytest.mark.parametrize("verb", ["own me", "own bea@heddle.test", "snooze 4h"])
+def test_who_takes_or_puts_off_what_somebody_just_resolved_is_told_so(
+    browser_of: Browser, who: People, verb: str
+) -> None:
+    """What they saw was open; nothing of it would be seen on a resolved one."""
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = opened(client, report)
+    do(bea, report, "resolve")
+    page = dom(press(client, page, verb), 409)
+    assert page.id("desk-report").one(role="alert").words == "Bea already resolved this report."
+    assert not Triage.objects.exclude(owner=None, snoozed_until=None).exists()
+
+
 def test_two_who_take_the_same_report_are_told_who_was_quicker(browser_of: Browser, who: People) -> None:
     """Nothing was typed, so nothing is compared: a second press takes it over."""
     report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()

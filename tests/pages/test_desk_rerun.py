@@ -14,11 +14,13 @@ from django.utils import timezone
 
 from core import sse
 from feedback import fixing
-from feedback.models import Reply, TriageChange, UserFeedback
+from feedback.checks import keeping
+from feedback.checks.wire import CheckIn
+from feedback.models import Check, Reply, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of
 from tests.pages.desk import Browser, do, opened, query_of, stored, told
-from tests.pages.dom import Node, dom, get, submit
+from tests.pages.dom import Node, dom, get, submit, then
 from tests.people import People, Person, second_admin
 from threads import forks, reruns
 from threads.models import Thread, Turn
@@ -498,6 +500,17 @@ def test_more_submitters_than_a_request_tells_are_left_to_a_bulk(
     answer = press(client, page, "resolve fixed", fixed_reply="Fixed.")
     assert answer.status_code == 400 and "bulk" in dom(answer, 400).id("fixed-wrong").words
     assert not stored(mended).resolved and reply_of(family["copy"]) is None
+
+
+def test_what_a_rerun_shows_is_newer_than_the_runs_of_its_check(
+    browser_of: Browser, who: People, mended: UserFeedback
+) -> None:
+    """They failed; to say so of what was just seen to pass would contradict it."""
+    keeping.keep(who.admin.actor, mended.feedback_id, CheckIn(expectations=[]))
+    Check.objects.update(state=Check.State.FAILING)
+    client = browser_of("admin")
+    page = then(client, press(client, beside(client, mended, another(client, mended)), "resolve fixed"))
+    assert told(page) == ["Resolved “It is not that many.” as fixed"]
 
 
 def test_another_button_does_not_drop_what_is_typed_beside_the_rerun(browser_of: Browser, mended: UserFeedback) -> None:
