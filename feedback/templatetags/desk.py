@@ -14,6 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from core import ids
+from core.templatetags.ui import focus
 from core.wording import ago
 from feedback.presenting import ReportRow, href
 from feedback.screens import Orgs
@@ -52,13 +53,13 @@ def report_row(context: Context, row: ReportRow) -> SafeString:
     """A row of the list. After an action all others are the same, so they are kept as they were rendered."""
     shows_org = len(context["viewer"].orgs) > 1
     is_ticked = row.feedback_id in (context.get("ticked") or ())
-    is_next = row.feedback_id == context.get("resume")
-    return _rendered(row, ago(row.created, timezone.now()), shows_org, is_ticked, is_next)
+    focused = focus(context) if row.feedback_id == context.get("resume") else ""
+    return _rendered(row, ago(row.created, timezone.now()), shows_org, is_ticked, focused)
 
 
 @lru_cache(maxsize=512)
-def _rendered(row: ReportRow, age: str, shows_org: bool, is_ticked: bool, is_next: bool) -> SafeString:
-    context = {"row": row, "age": age, "shows_org": shows_org, "is_ticked": is_ticked, "is_next": is_next}
+def _rendered(row: ReportRow, age: str, shows_org: bool, is_ticked: bool, focused: str) -> SafeString:
+    context = {"row": row, "age": age, "shows_org": shows_org, "is_ticked": is_ticked, "focused": focused}
     return render_to_string("feedback/_row.html", context)
 
 

@@ -1664,3 +1664,17 @@ def test_back_and_reload_go_on_at_the_row_that_was_open(empty: Heddle, visit: Ca
     expect(row).to_be_in_viewport()
     page.keyboard.press("j")
     shows(page, "Row 2")
+
+
+def test_back_from_elsewhere_goes_on_at_the_open_report(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """The browser loads the desk anew, and tells nobody that it goes back."""
+    complaints(empty, 3, "Left open")
+    page = visit("admin").page
+    first_of_the_open(page, "Left open 2")
+    page.keyboard.press("j")
+    shows(page, "Left open 1")
+    page.goto("/feedback/insight/")
+    page.go_back()
+    expect(page.locator(".rep a:focus")).to_have_text("Left open 1")
+    page.keyboard.press("j")
+    shows(page, "Left open 0")

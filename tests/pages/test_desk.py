@@ -157,7 +157,7 @@ def test_a_page_that_is_loaded_anew_goes_on_at_the_row_that_was_open(browser_of:
 
     def focused(query: str, **headers: str) -> list[str]:
         page = dom(client.get(DESK + query, headers=headers))
-        return [row.one("a").words for row in page.all("li", class_="rep") if row.one("a").has("data-focus")]
+        return [row.one("a").words for row in page.all("li", class_="rep") if row.one("a").has("autofocus")]
 
     anew = {"Cache-Control": "max-age=0"}
     assert focused(ALL, **anew) == []
