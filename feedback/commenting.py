@@ -68,6 +68,13 @@ def strangers(text: str) -> list[str]:
     return _named(text)[1]
 
 
+def called_in(text: str) -> list[str]:
+    """Who would be asked by a comment of this text, by the names that they are shown by. One query, of a text with an
+    @.
+    """
+    return [each.display_name for each in _named(text)[0]]
+
+
 def names(text: str) -> set[str]:
     """What the @ of a text name, in lower case: an address, the part before its @, or a word of a name."""
     return {name.lower() for _, name in _calls(text)}

@@ -16,7 +16,7 @@ from core import bodies, forms, ids, moments
 from core.errors import InvalidRequest
 from core.wire import Exact
 from core.wording import isolated
-from feedback import labelling
+from feedback import commenting, labelling
 from feedback.checks.wire import RunIn
 from feedback.deciding import Verb, require_ahead, verb_named
 from feedback.label_text import plain
@@ -223,6 +223,8 @@ def told_of_left(form: QueryDict, report: UserFeedback, action: str | None) -> l
         said.append("Your reply was not sent.")
     if goes_on(form) and _text(form, "comment"):
         said.append("Your comment was not sent.")
+    if action and has_typed_note(form) and (people := commenting.called_in(_text(form, "admin_note"))):
+        said.append(f"A note asks nobody; a comment would ask {isolated(get_text_list(people, 'and'))}.")
     return said
 
 

@@ -23,6 +23,7 @@ from tests.pages.desk import (
     client_of,
     do,
     opened,
+    press,
     press_with_scripts,
     reports,
     row_of,
@@ -462,3 +463,13 @@ def test_who_has_closed_a_report_is_told_and_not_shown(
     comment(second_admin(), report, "Hers")
     assert next(told) == ("changed", json.dumps({report.feedback_id: "Bea commented on it"}))
     assert "said-" not in next(told)[1]
+
+
+def test_who_names_somebody_in_a_note_is_told_that_it_asks_nobody(browser_of: Browser, who: People) -> None:
+    [report], client = reports(who.alice, 1), browser_of("admin")
+    second_admin()
+    page = then(client, press(client, opened(client, report), "note", admin_note="Is it yours, @bea?"))
+    assert "A note asks nobody; a comment would ask Bea." in told(page)
+    for said in ("Is it yours, @nobody?", "Mail bea@heddle.test"):
+        page = then(client, press(client, opened(client, report), "note", admin_note=said))
+        assert not any("asks nobody" in each for each in told(page))
