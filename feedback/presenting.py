@@ -332,6 +332,11 @@ class ReportCard(_Spelled):
         return _is_long(self.notes)
 
     @property
+    def last_rerun(self) -> str:
+        """The id of the thread of the latest rerun, empty without any."""
+        return next((each.rerun for each in self.history if each.rerun), "")
+
+    @property
     def is_edited(self) -> bool:
         """Whether the submitter changed the rating."""
         return self.modified is not None and self.modified != self.created

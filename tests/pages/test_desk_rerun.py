@@ -123,6 +123,19 @@ def test_a_rerun_is_shown_beside_the_rated_answer(browser_of: Browser, who: Peop
     assert "Undo" not in page.id("desk-status").words or told(page)
 
 
+def test_the_latest_rerun_is_a_key_away_after_one_has_looked_elsewhere(
+    browser_of: Browser, who: People, report: UserFeedback
+) -> None:
+    client = browser_of("admin")
+    assert opened(client, report).none("a", data_key="b")
+    another(client, report)
+    latest = another(client, report)
+    [link] = opened(client, report).all("a", data_key="b")
+    assert link.words == "Last rerun b" and query_of(link["href"])["compare"] == latest.thread_id
+    [link] = beside(client, report, latest).all("a", data_key="b")
+    assert link.words == "Close b"
+
+
 def test_the_options_of_the_menu_are_those_of_the_rerun(browser_of: Browser, who: People, report: UserFeedback) -> None:
     fork = rerun(browser_of("admin"), report, tools="live")
     assert Turn.objects.get(thread=fork).replays_calls is False
