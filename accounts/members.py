@@ -8,14 +8,18 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, Value, When
 
-from accounts.models import ApiToken, Membership, Org, User
+from accounts.models import ApiToken, Membership, Org, User, display_name
 from accounts.naming import check_one_line
 from accounts.orgs import add_member, org_named, require_administering, take_turns_with
 from accounts.rights import require_member
 from core import bodies, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
+from core.prepared import Prepared
+from core.wording import isolated
 
+_NAMED = 3
+"""How many admins a sentence names."""
 _PLACES = paging.Places("members", (str,))
 
 
@@ -32,6 +36,18 @@ def page(actor: Actor, org: Org, *, limit: int, page_token: str | None) -> tuple
         rows = rows.filter(user__email__gt=_PLACES.place(page_token)[0])
     found = list(rows[: limit + 1])
     return found[:limit], _PLACES.token(found[limit - 1].user.email) if len(found) > limit else None
+
+
+def admins_of(org_id: int) -> str:
+    """The names of an org's admins who can sign in: up to three, and how many there are besides; "" if it has none.
+
+    One query. Platform admins, who may do the same, are not among them.
+    """
+    names = [isolated(display_name(name, email)) for name, email in _ADMINS.rows(org_id)]
+    if not names:
+        return ""
+    *shown, last = names if len(names) <= _NAMED else [*names[:_NAMED], _others(len(names) - _NAMED)]
+    return f"{', '.join(shown)} and {last}" if shown else last
 
 
 def member_for(actor: Actor, org: Org, email: str) -> Membership:
@@ -105,9 +121,15 @@ def invited(actor: Actor, member_id: int) -> User:
 
 
 def _rows() -> QuerySet[Membership]:
-    """Memberships with `is_invited`: the user has never signed in and has no password, token or other org."""
+    """Memberships with `is_invited`."""
+    told = Case(When(_invited(), then=Value(True)), default=Value(False), output_field=BooleanField())
+    return Membership.objects.select_related("user", "org").annotate(is_invited=told)
+
+
+def _invited() -> Q:
+    """The user has never signed in and has no password, token or other org."""
     of_theirs = {"user": OuterRef("user")}
-    invited = Q(
+    return Q(
         ~Exists(ApiToken.objects.filter(**of_theirs)),
         ~Exists(Membership.objects.filter(**of_theirs).exclude(org=OuterRef("org"))),
         user__password__startswith=UNUSABLE_PASSWORD_PREFIX,
@@ -115,8 +137,21 @@ def _rows() -> QuerySet[Membership]:
         user__is_staff=False,
         user__is_active=True,
     )
-    told = Case(When(invited, then=Value(True)), default=Value(False), output_field=BooleanField())
-    return Membership.objects.select_related("user", "org").annotate(is_invited=told)
+
+
+def _others(number: int) -> str:
+    return "1 other" if number == 1 else f"{number} others"
+
+
+_ADMINS = Prepared(
+    lambda org: (
+        Membership.objects.filter(~_invited(), org=org, role=Membership.Role.ADMIN, user__is_active=True)
+        .order_by("pk")
+        .values_list("user__name", "user__email")
+    ),
+    int,
+)
+"""The admins of an org, oldest first. Prepared, because every reader of a thread's head may ask at the same moment."""
 
 
 @contextmanager

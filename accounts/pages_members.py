@@ -121,13 +121,15 @@ def _page(request: HttpRequest, problem: DomainError | None = None) -> HttpRespo
     actor, org = page_actor(request), required_org(request)
     after = request.POST.get("after") or request.GET.get("after") or None
     found, token = members.page(actor, org, limit=PAGE, page_token=after)
+    may_change = orgs.may_change(actor, org)
     context = {
         "org": org,
         "members": found,
         "after": after or "",
         "changed": bodies.number(request.GET.get("changed", "")),
         "next_url": paging.next_url(request.GET, token),
-        "may_change": orgs.may_change(actor, org),
+        "may_change": may_change,
+        "admins": "" if may_change else members.admins_of(org.pk),
         "roles": Membership.Role.choices,
         "policies": [(name, POLICIES[name], getattr(org, name)) for name in Org.POLICIES],
         "link": json.loads(shown_once.handed_over(request, _LINK, to=actor.user_id) or "null"),

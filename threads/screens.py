@@ -11,6 +11,7 @@ from django.db import OperationalError
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.members import admins_of
 from accounts.models import Org
 from accounts.naming import names_of
 from accounts.rights import Right
@@ -234,6 +235,7 @@ def head_of(
     is_running = thread.status in RUNNING
     may_add = may(actor, thread, Right.SEND)
     is_unanswered = may_add and not is_running and reading.is_unanswered(thread)
+    doors = doors_of(actor, thread)
     return ThreadHead(
         thread_id=thread.thread_id,
         title=thread.title or "",
@@ -245,6 +247,7 @@ def head_of(
         imported=Import(thread.imported_at, thread.created) if thread.import_id is not None else None,
         visibility=thread.visibility,
         org=thread.org.slug,
+        admins="" if may_add or doors["may_fork"] else admins_of(thread.org_id),
         agent=_agent(actor, thread),
         world=thread.world.world_id if thread.world is not None else "",
         worlds=worlds,
@@ -261,7 +264,7 @@ def head_of(
         may_send=may_add and thread.status in SENDABLE,
         may_repeat=may_add and (thread.ended_badly or is_unanswered),
         is_unanswered=is_unanswered,
-        **doors_of(actor, thread),
+        **doors,
         may_cancel=is_running and may(actor, thread, Right.CANCEL),
         may_rescope=may(actor, thread, Right.RESCOPE),
         may_rename=may(actor, thread, Right.DESCRIBE),

@@ -15,9 +15,9 @@ from django.utils import timezone
 from accounts.leaving import revoke_tokens
 from accounts.models import Membership, Org, User, mint
 from accounts.orgs import add_member
-from tests import hooks, make
+from tests import hooks, make, people
 from tests.conftest import Api, data_of
-from tests.pages.dom import Node, dom, get, submit, then
+from tests.pages.dom import Node, dom, get, queries, submit, then
 from tests.people import PASSWORD, People
 
 Browser = Callable[[str | None], Client]
@@ -68,6 +68,34 @@ def test_members_see_who_is_in_their_org_and_change_nothing(browser_of: Browser,
     assert [each.one("th").words for each in page.one("tbody").all("tr")] == ["Alice", "Bob (you)"]
     assert "alice@acme.test" in row(page, "alice").words and "eve@" not in page.one("main").words
     assert not page.one("main").all("form") and "off Members may fork" in page.words
+
+
+def test_who_may_not_change_an_org_is_told_who_may(browser_of: Browser, who: People) -> None:
+    def told() -> str:
+        return get(bob, PAGE).one(aria_labelledby="policies").all("p")[-1].words
+
+    bob = browser_of("bob")
+    assert told() == "acme has no admin who could change policies and members; ask a platform admin."
+    hooks.make_org_admin(who.alice)
+    hooks.make_org_admin(who.eve)
+    asked = queries(bob, PAGE)
+    assert told() == "Alice can change policies and members."
+    for name, said in [
+        ("Bea", "Alice and Bea"),
+        ("Cleo", "Alice, Bea and Cleo"),
+        ("Dan", "Alice, Bea, Cleo and 1 other"),
+        ("Ela", "Alice, Bea, Cleo and 2 others"),
+    ]:
+        add_member(who.acme, people.one(f"{name.lower()}@acme.test", None).user, role="admin")
+        User.objects.filter(email=f"{name.lower()}@acme.test").update(name=name)
+        assert told() == f"{said} can change policies and members."
+    assert queries(bob, PAGE) == asked
+
+
+def test_admins_who_cannot_sign_in_are_not_named(alice: Client, browser_of: Browser, who: People) -> None:
+    invite(alice, role="admin")
+    User.objects.filter(pk=who.alice.user.pk).update(is_active=False)
+    assert "acme has no admin who could" in get(browser_of("bob"), PAGE).one(aria_labelledby="policies").words
 
 
 def test_an_admin_of_another_org_changes_nothing_here(browser_of: Browser, who: People) -> None:

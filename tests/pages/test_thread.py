@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Membership
 from accounts.orgs import set_policy
-from tests import make
+from tests import hooks, make
 from tests.pages.dom import Node, fragment, get, queries
 from tests.people import People
 from threads import forks, sharing, titles
@@ -342,7 +342,10 @@ def test_a_thread_of_another_surface_is_read_rated_and_forked_but_not_written_to
 def test_where_one_may_not_write_a_line_says_why_and_what_one_may_do(browser_of: Browser, who: People) -> None:
     thread = make.thread(who.alice, "Hello", visibility="org")
     told = get(browser_of("bob"), path(thread)).id("write")
-    assert told.words.startswith("Only Alice can write here. Forking is turned off in acme") and told.none("button")
+    off = "Only Alice can write here. Forking is turned off in acme;"
+    assert told.words == f"{off} it has no admin, so ask a platform admin to allow it." and told.none("button")
+    hooks.make_org_admin(who.alice)
+    assert get(browser_of("bob"), path(thread)).id("write").words == f"{off} Alice can allow it."
     for name in ("admin", "bob"):  # an admin by right, a member by the policy
         page = get(browser_of(name), path(thread))
         assert page.id("write").words == "Only Alice can write here. Fork to continue"

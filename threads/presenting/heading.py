@@ -53,6 +53,8 @@ class ThreadHead:
     created: datetime
     visibility: str
     org: str = ""
+    admins: str = ""
+    """The org's admins, in words, for readers who may neither write nor fork."""
     imported: Import | None = None
     agent: AgentLink | None = None
     world: str = ""
