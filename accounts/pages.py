@@ -45,11 +45,13 @@ def signed_in(view: View) -> View:
             page_actor(request)
         except NotSignedIn:
             if HtmxDetails(request):
-                return problems.page(request, NotSignedIn("Your session has ended."))
+                is_form = request.method == "POST"
+                return problems.page(request, NotSignedIn(problems.lost(request) if is_form else "You are signed out."))
             target = request.get_full_path() if request.method == "GET" else problems.came_from(request) or "/"
             return redirect(f"{reverse('accounts:signin')}?{urlencode({'next': target})}")
         return view(request, *args, **kwargs)
 
+    wrapper.needs_user = True  # type: ignore[attr-defined]
     return wrapper
 
 

@@ -102,6 +102,12 @@ class FormExpired(Unauthorized):
     title = "This form has expired."
 
 
+class SignedOut(FormExpired):
+    """A form of a page whose user is no longer signed in."""
+
+    title = "Sign in first."
+
+
 class ReadOnlyThread(DomainError):
     """A write to a thread that another surface owns (B161)."""
 

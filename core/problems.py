@@ -29,6 +29,7 @@ from core.errors import (
     MethodNotAllowed,
     NoSuchPlace,
     NotFound,
+    SignedOut,
     Unauthorized,
     Unavailable,
 )
@@ -41,6 +42,8 @@ _ELSEWHERE = (
     "that users open, and HEDDLE_HTTPS if a proxy in front serves https."
 )
 _TOO_OLD = "The form has expired: somebody signed in or out since. Nothing was stored; open it again to send it."
+_KEPT = ("admin_note", "comment", "label", "notes", "output", "public_reply", "text")
+"""Fields whose text the scripts keep in the tab as a draft."""
 RETRY_AFTER_SECONDS = 5
 
 
@@ -224,8 +227,24 @@ def _route(request: HttpRequest) -> str:
 @requires_csrf_token
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The response to a form with a wrong origin or an expired token."""
-    is_elsewhere = reason.startswith(_OF_ITS_PLACE)
-    return page(request, Unauthorized(_ELSEWHERE) if is_elsewhere else FormExpired(_TOO_OLD))
+    if reason.startswith(_OF_ITS_PLACE):
+        return page(request, Unauthorized(_ELSEWHERE))
+    match, user = request.resolver_match, getattr(request, "user", None)
+    needs_user = match is not None and getattr(match.func, "needs_user", False)
+    is_out = needs_user and user is not None and not user.is_authenticated
+    return page(request, SignedOut(lost(request)) if is_out else FormExpired(_TOO_OLD))
+
+
+def lost(request: HttpRequest) -> str:
+    """What became of a form that was sent without a session.
+
+    Scripts that sent it keep its text as a draft; without them only the browser may still know it. A file, sent as
+    multipart, is no draft.
+    """
+    is_draft = bool(HtmxDetails(request)) and request.content_type == "application/x-www-form-urlencoded"
+    if is_draft and any(request.POST.get(name, "").strip() for name in _KEPT):
+        return "You are signed out. Sign in and send it again; your text is kept here."
+    return "You are signed out; nothing was stored. Sign in and send it again."
 
 
 def refused(request: HttpRequest, exception: BaseException) -> HttpResponse:

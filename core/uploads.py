@@ -46,7 +46,7 @@ def require_fitting(request: HttpRequest, view: Callable[..., Any]) -> None:
         size = f"{most // 1024 // 1024} MiB" if most > SMALL else f"{most // 1024} KiB"
         raise InvalidRequest(f"The form is larger than {size}.")
     if not request.user.is_authenticated:
-        raise NotSignedIn("Your session has ended.")
+        raise NotSignedIn("You are signed out; nothing was stored. Sign in and send it again.")
 
 
 def bounded(application: Application) -> Application:

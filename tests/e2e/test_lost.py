@@ -65,9 +65,7 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
     page.fill("#say", TEXT)
     visitor.context.clear_cookies(**({"name": "sessionid"} if lost == "session" else {}))
     page.press("#say", "Control+Enter")
-    expect(page.locator("#write .failed")).to_contain_text(
-        "session has ended" if lost == "session" else "form has expired"
-    )
+    expect(page.locator("#write .failed")).to_contain_text("You are signed out. Sign in and send it again")
     expect(page.locator("#said")).to_contain_text("Sign in")
     page.click(".failed a")
     page.fill("#email", heddle.server.who["emails"]["alice"])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import pytest
 from django.db import OperationalError
@@ -203,6 +204,45 @@ def test_the_root_leads_to_the_threads(browser_of: Browser) -> None:
     assert browser_of("alice").get("/")["Location"] == "/threads/"
 
 
+@pytest.mark.parametrize(
+    ("sent", "by_script", "is_kept"),
+    [
+        ({"notes": "Too slow", "sentiment": "negative"}, True, True),
+        ({"notes": " ", "sentiment": "negative"}, True, False),
+        ({"notes": "Too slow", "sentiment": "negative"}, False, False),
+    ],
+)
+@pytest.mark.parametrize("lost", ["sessionid", "csrftoken"])
+def test_a_form_without_a_session_says_whether_its_text_is_kept(
+    who: People, sent: dict[str, str], by_script: bool, is_kept: bool, lost: str
+) -> None:
+    """Scripts keep text as a draft; of a form without them nothing is known."""
+    thread, client = make.thread(who.alice), Client(enforce_csrf_checks=True)
+    client.force_login(who.alice.user)
+    here = f"/threads/{thread.thread_id}/"
+    typed = sent | {"csrfmiddlewaretoken": get(client, here).all("input", name="csrfmiddlewaretoken")[0]["value"]}
+    client.cookies.pop("sessionid")
+    if lost == "csrftoken":
+        client.cookies.clear()
+    answer = client.post(
+        f"{here}messages/1/rate/",
+        urlencode(typed),
+        content_type="application/x-www-form-urlencoded",
+        headers={"HX-Request": "true"} if by_script else {},
+    )
+    if lost == "sessionid" and not by_script:
+        assert answer["Location"].startswith("/signin/?next=")
+        return
+    told = dom(answer, 403 if lost == "csrftoken" else 401).one("main")
+    assert told.one("h1").words == "Sign in first." and "expired" not in told.words
+    assert ("your text is kept here" in told.words) == is_kept
+    assert ("nothing was stored" in told.words) != is_kept
+
+
+def test_the_form_to_sign_in_that_is_too_old_says_so(db: None) -> None:
+    assert "The form has expired" in dom(Client(enforce_csrf_checks=True).post("/signin/", {}), 403).words
+
+
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true", "HX-Current-URL": "http://testserver/settings/?x=1"}])
 def test_a_form_from_before_its_user_signed_in_again_leads_to_its_page(who: People, headers: dict[str, str]) -> None:
     client = Client(enforce_csrf_checks=True)
@@ -215,4 +255,6 @@ def test_a_form_from_before_its_user_signed_in_again_leads_to_its_page(who: Peop
     assert page.one("main").one("a", data_why=True)["href"] == "/settings/?x=1"
     client.cookies.clear()
     page = dom(client.post("/settings/tokens/", sent, headers=shown), 403)
+    assert page.one("h1").words == "Sign in first." and "expired" not in page.words
+    assert "You are signed out; nothing was stored. Sign in and send it again." in page.words
     assert page.one("main").one("a", data_why=True)["href"].startswith("/signin/?next=%2Fsettings%2F")

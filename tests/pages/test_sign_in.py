@@ -67,12 +67,13 @@ def test_what_a_script_asks_for_is_refused_a_stranger_with_the_way_back(browser_
     thread = make.thread(who.alice)
     here = f"/threads/{thread.thread_id}/"
     sent = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{here}?a=b#m1"}
-    for refused in (
-        browser_of(None).get(f"{here}messages/1/rate/", headers=sent),
-        browser_of(None).post(f"{here}send/", {"text": "Hi"}, headers=sent),
+    lost = "You are signed out; nothing was stored. Sign in and send it again."
+    for refused, said in (
+        (browser_of(None).get(f"{here}messages/1/rate/", headers=sent), "You are signed out."),
+        (browser_of(None).post(f"{here}pin/", {"pinned": "true"}, headers=sent), lost),
     ):
         told = dom(refused, 401).one("main")
-        assert "Your session has ended." in told.words and "req_" in told.words
+        assert said in told.words and "req_" in told.words
         way_in = told.one("a", class_="btn")
         assert parse_qs(urlsplit(way_in["href"]).query)["next"] == [f"{here}?a=b#m1"]
 
