@@ -38,7 +38,7 @@ def all_batches(request: HttpRequest) -> HttpResponse:
         presenting_batches.line_of_batch(head, batch.created_by.display_name, firsts.get(batch.pk, ""))
         for batch, head in zip(found, batches.heads(found), strict=True)
     ]
-    context = {"batches": lines, "next_url": paging.next_url(request.GET, token)}
+    context = {"batches": lines, "zone": zones.of(request), "next_url": paging.next_url(request.GET, token)}
     return render(request, "feedback/checks/batches.html", context)
 
 

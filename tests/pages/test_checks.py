@@ -473,7 +473,7 @@ def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, pres
     )
     listed = client.get(BATCHES).content.decode()
     assert listed.count('<th scope="row" class="title">') == 3 and "original skills, 3 runs each" in listed
-    assert unescape(listed).count(f"{Check.objects.get().title}</a>") == 3 and "more</a>" not in listed
+    assert unescape(listed).count(f"{Check.objects.get().title}</div>") == 3 and "more</div>" not in listed
 
 
 def test_batches_are_told_apart_by_the_viewers_time_and_what_they_ran(browser_of, press):
@@ -487,6 +487,12 @@ def test_batches_are_told_apart_by_the_viewers_time_and_what_they_ran(browser_of
     page = client.get(f"{BATCHES}{CheckBatch.objects.latest('pk').batch_id}/").content.decode()
     assert "<title>Check batch of 22 Nov, 02:19" in page
     assert re.findall(r"22 Nov 2026, 02:19:\d\d · [^<]*\w", page) == ["22 Nov 2026, 02:19:03 · original skills"]
+    rows = [each.one("th") for each in get(client, BATCHES).one("tbody").all("tr")]
+    assert [(each.one("a").words, each.one("span").words) for each in rows] == [
+        ("22 Nov, 02:19", "original skills, 3 runs each"),
+        ("22 Nov, 02:19", "original skills"),
+    ]
+    assert [each.all("div")[0].words for each in rows] == [Check.objects.get().title] * 2
 
 
 def test_these_are_run_again_as_often_as_they_were(
@@ -531,7 +537,7 @@ def test_a_batch_of_many_checks_asks_no_more_and_goes_on_page_by_page(browser_of
     few, listed = asked(path), asked(BATCHES)
     more(58)
     assert asked(path) == few and asked(BATCHES) == listed
-    assert client.get(BATCHES).content.decode().count("&lt;b&gt;0&lt;/b&gt;\u2069 and 59 more</a>") == 2
+    assert client.get(BATCHES).content.decode().count("&lt;b&gt;0&lt;/b&gt;\u2069 and 59 more</div>") == 2
     page = client.get(path).content.decode()
     assert page.count('<th scope="row" class="title"><a') == 50 and "<b>1" not in page and len(page) < 75_000
     onward = unescape(page.split('id="onward" href="')[1].split('"')[0])
