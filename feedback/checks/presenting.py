@@ -201,7 +201,9 @@ def line_of(run: RunOut, names: Mapping[str, str], openable: Collection[str] = (
         batch=run.batch_id,
         judged_by=names[run.judged_by] if run.judged_by else "",
         is_over=is_over,
-        answer={None: "", True: "same answer", False: "another answer"}[run.is_alike],
+        answer={None: "", True: "same answer as the rated one", False: "answer differs from the rated one"}[
+            run.is_alike
+        ],
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from core.templatetags.ui import thousands
 from core.wording import isolated, took
@@ -120,24 +121,32 @@ def line_of_batch(head: BatchHeadOut, by: str, first: str = "") -> BatchLine:
     )
 
 
-def headline(head: BatchHeadOut, turned_failing: int, turned_passing: int) -> str:
-    """The result of a batch in one line: what changed, else how many runs passed."""
+class Headline(NamedTuple):
+    """The result of a batch in one line, and the verdicts whose numbers it tells."""
+
+    words: str
+    told: frozenset[str] = frozenset()
+
+
+def headline(head: BatchHeadOut, turned_failing: int, turned_passing: int) -> Headline:
+    """The result of a batch: what changed, else how many runs passed."""
     if not head.is_over:
         ended = head.total - head.waiting - head.running
-        return f"{thousands(ended)} of {thousands(head.total)} runs have ended"
+        return Headline(f"{thousands(ended)} of {thousands(head.total)} runs have ended")
     turned = {"failing": turned_failing, "passing": turned_passing}
     told = [f"{thousands(number)} newly {word}" for word, number in turned.items() if number]
     if told:
-        return ", ".join(told)
+        return Headline(", ".join(told))
     if not head.total:
-        return "Stopped before any run started"
+        return Headline("Stopped before any run started")
+    told_of = frozenset({"passed", "undecided"})
     if head.passed == head.total:
-        return "All runs passed" if head.total > 1 else "The run passed"
+        return Headline("All runs passed" if head.total > 1 else "The run passed", told_of)
     to_judge = f"{thousands(head.undecided)} {'answer' if head.undecided == 1 else 'answers'} to judge"
     if head.undecided == head.total:
-        return to_judge
+        return Headline(to_judge, told_of)
     passed = f"{_passed(head)} runs passed"
-    return f"{passed}, {to_judge}" if head.undecided else passed
+    return Headline(f"{passed}, {to_judge}" if head.undecided else passed, told_of)
 
 
 def ended(head: BatchHeadOut) -> str:

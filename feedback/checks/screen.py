@@ -13,7 +13,7 @@ from core import ids
 from core.actor import Actor
 from core.errors import NotFound
 from core.templatetags.ui import thousands
-from core.wording import one_line
+from core.wording import isolated, one_line
 from feedback import proofs
 from feedback.checks import batches, changes, judging, presenting, presenting_batches, records
 from feedback.checks.batches import Compared
@@ -86,16 +86,19 @@ def of_batch(
     shown = [each for each in checks if each.turned == turned] if turned else checks
     proved = proofs.fixed_by(batch).values_list("key", flat=True) if batch.ended_at else ()
     fixed = {ids.FEEDBACK + key for key in proved}
+    head = presenting_batches.line_of_batch(heads[0], batch.created_by.display_name)
+    headline = presenting_batches.headline(heads[0], counts["failing"], counts["passing"])
     lines = _lines(shown[start : start + LINES], batch, fixed, left_out)
     before_in = batches.befores(checks, earlier)
     return {
-        "batch": presenting_batches.line_of_batch(heads[0], batch.created_by.display_name),
-        "headline": presenting_batches.headline(heads[0], counts["failing"], counts["passing"]),
+        "batch": head,
+        "headline": headline.words,
+        "counts": [each for each in head.counts if each.state not in headline.told],
         "to_judge": bool(heads[0].undecided) and judging.undecided(batch.pk).exists(),
         "figures": presenting_batches.figures(heads[0], heads[1] if earlier else None),
         "against": earlier.batch_id if earlier else "",
         "since": _since(before_in.values(), earlier),
-        "changes": _changes(reader, changes.since(batch, before_in)),
+        "changes": _changes(reader, changes.since(batch, before_in), "reports" if heads[0].of_reports else "checks"),
         "has_before": any(each.before for each in checks),
         "lines": lines,
         "has_misses": any(line.misses for line in lines),
@@ -119,27 +122,37 @@ def _since(before_in: Collection[int | None], earlier: CheckBatch | None) -> str
     return "that batch" if earlier else " or ".join(told)
 
 
-def _changes(reader: Actor, made: ChangesOut) -> tuple[Piece, ...]:
-    """What changed, with links to the skills that the reader may open; empty if nothing is known. One query."""
+def _changes(reader: Actor, made: ChangesOut, things: str) -> tuple[Piece, ...]:
+    """What changed, with links to the skills that the reader may open; empty if nothing is known. One query. `things`
+    is what the batch ran.
+    """
+
+    def told_of(count: int, what: str) -> str:
+        """What is otherwise, and for how many, unless it is for all: `1 of 2 checks used weaving 2 instead of 1`."""
+        verb = "ran" if what.startswith("with") else "used"
+        of = f"{thousands(count)} of {thousands(made.checks)} {things} {verb} "
+        return f"{of}{what}" if count < made.checks else what
+
     openable = {each.skill_id for each in skills.known(reader, [each.skill_id for each in made.skills])}
     found = []
     for each in made.skills[:_CHANGES]:
-        moved = f"{each.before} → {each.now}" if each.before and each.now else str(each.now or each.before)
         lead = "" if each.before and each.now else "with " if each.now else "without "
-        words = f"{lead}{each.name} {moved}{_in(each.checks, made)}"
-        found.append(Piece(words, each.skill_id if each.skill_id in openable else "", each.now or each.before or 0))
+        then = f" instead of {each.before}" if each.before and each.now else ""
+        words = f"{lead}{each.name} {each.now or each.before}{then}"
+        found.append(
+            Piece(
+                told_of(each.checks, words),
+                each.skill_id if each.skill_id in openable else "",
+                each.now or each.before or 0,
+            )
+        )
     if len(made.skills) > _CHANGES:
         found.append(Piece(counted(len(made.skills) - _CHANGES, "more skill")))
     if made.system_prompts:
-        found.append(Piece(f"another system prompt{_in(made.system_prompts, made)}"))
+        found.append(Piece(told_of(made.system_prompts, "another system prompt")))
     if made.model_profiles:
-        found.append(Piece(f"another model{_in(made.model_profiles, made)}"))
+        found.append(Piece(told_of(made.model_profiles, "another model")))
     return tuple(found) if found or not made.checks else (Piece("the same skills, system prompt and model"),)
-
-
-def _in(count: int, made: ChangesOut) -> str:
-    """For how many checks it is so, unless it is for all."""
-    return f" in {thousands(count)} of {thousands(made.checks)}" if count < made.checks else ""
 
 
 def under_way(batch_ids: Sequence[str]) -> dict[str, Any]:
@@ -211,7 +224,7 @@ def _reports(
         facts = (
             "resolved" if each.resolved else "",
             lack[:1].lower() + lack[1:].rstrip("."),
-            f"{owner.owner.display_name}'s" if owner and owner.owner else "",
+            f"owner {isolated(owner.owner.display_name)}" if owner and owner.owner else "",
             "answered" if reply and reply.public_status == Reply.Status.ANSWERED else "",
         )
         told[each.pk] = ReportFacts(

@@ -155,7 +155,10 @@ def test_all_checks_by_state_and_run_together(browser_of: Browser, who: People, 
     assert "0 of 4 runs have ended" in answer.content.decode()
     make.run_turns()
     batch = client.get(answer.redirect_chain[-1][0]).content.decode()
-    assert "2 of 4 runs passed" in batch and 'hx-trigger="every' not in batch and "never calls echo" in batch
+    assert dom(client.get(answer.redirect_chain[-1][0])).one("header", class_="verdict").words == (
+        "2 of 4 runs passed 2 failed"
+    )
+    assert 'hx-trigger="every' not in batch and "never calls echo" in batch
     page = client.get(f"{CHECKS}?state=failing").content.decode()
     assert "Check 1" in page and "Check 0" not in page and "Check 2" not in page
     assert "Check 2" in client.get(f"{CHECKS}?state=untried").content.decode()
@@ -243,14 +246,36 @@ def test_a_batch_says_what_changed_with_links_for_who_may_open_them(
         return dom(browser_of("admin").get(batch)).id("changes")
 
     told = changed((shared, "weaving", 2, 1), (private, "dyeing", 3, None))
-    assert told.words == "Since the rated answers: with dyeing 3, weaving 1 → 2"
+    assert told.words == "Since the rated answers: with dyeing 3, weaving 2 instead of 1"
     assert [link["href"] for link in told.all("a")] == [f"/skills/{shared}/?version=2"]
     assert changed((shared, "weaving", 2, 2)).words.endswith("the same skills, system prompt and model")
     told = changed(*((f"sk_{number}", f"skill {number}", 2, 1) for number in range(9)))
-    assert told.words.endswith("skill 5 1 → 2, 3 more skills")
+    assert told.words.endswith("skill 5 2 instead of 1, 3 more skills")
     Thread.objects.filter(pk=CheckRun.objects.earliest("pk").fork_id).update(system_prompt="Be brief.")
     CheckRun.objects.update(model_profile="other")
     assert changed().words == "Since the rated answers: another system prompt, another model"
+
+
+def test_of_what_only_some_checks_had_otherwise_a_batch_says_how_many(
+    browser_of: Browser, who: People, api: Any, press: Callable[..., Any]
+) -> None:
+    other = make.rating(who.alice, make.thread(who.alice, CALLING)).feedback_id
+    body = {"expectations": [{"kind": "calls", "value": "echo"}]}
+    data_of(api("admin").put(f"admin/feedback/{other}/check", body))
+    press("keep", ("calls", "echo"))
+    ticked = [each.check_id for each in Check.objects.all()]
+    client = browser_of("admin")
+    client.post(f"{CHECKS}run/", {"check_ids": ticked, "here": CHECKS})
+    make.run_turns()
+    same = {"skill_id": "sk_1", "name": "weaving", "version": 1, "was": 1}
+    CheckRun.objects.update(skill_versions=[same])
+    CheckRun.objects.filter(pk=CheckRun.objects.earliest("pk").pk).update(
+        skill_versions=[same | {"version": 2}, {"skill_id": "sk_2", "name": "dyeing", "version": 3, "was": None}]
+    )
+    told = get(client, f"{BATCHES}{CheckBatch.objects.get().batch_id}/").id("changes").words
+    assert told == (
+        "Since the rated answers: 1 of 2 checks ran with dyeing 3, 1 of 2 checks used weaving 2 instead of 1"
+    )
 
 
 def test_checks_are_found_by_words_of_their_names_in_the_shown_state(

@@ -87,7 +87,7 @@ def test_of_a_batch_the_reports_that_passed_are_resolved_together(
     client = browser_of("admin")
     address = batch_of(client, *made)
     page = get(client, address)
-    assert page.id("judge") and not page.all("form", id="fix") and "another answer" in page.words
+    assert page.id("judge") and not page.all("form", id="fix") and "answer differs from the rated one" in page.words
     passed(who, *made[:2])
     page = get(client, address)
     assert boxes(page) == [made[1].feedback_id, made[0].feedback_id]
@@ -238,7 +238,7 @@ def test_a_row_says_why_it_is_not_ticked_and_what_was_done_with_its_report(
     do(who.admin, made[2], "reply", public_reply="Thank you.")
     page = get(client, address)
     rows = [row.words for row in page.one("tbody").all("tr")]
-    assert "Admin's · answered" in rows[0] and boxes(page) == [made[2].feedback_id]
+    assert "owner Admin · answered" in rows[0] and boxes(page) == [made[2].feedback_id]
     assert "its submitter changed it after this batch had begun" in rows[1] and "resolved" in rows[2]
 
 
