@@ -15,7 +15,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from core.wording import one_line, size_text, whole_characters
+from core.wording import TURNS, one_line, size_text, straight, whole_characters
 
 MARKDOWN_LIMIT = 20_000
 """Characters rendered as Markdown; the rest is shown as folded plain text."""
@@ -28,6 +28,7 @@ _BRACKETS = 1_000
 _CELLS = 4_000
 _CACHED_TEXT = 4_000
 _SHORT_CELL = 24
+_TURNS_SHOWN = 1_000
 
 
 def markdown_html(text: str) -> SafeString:
@@ -39,7 +40,7 @@ def markdown_html(text: str) -> SafeString:
     if len(text) <= _CACHED_TEXT:
         return _cached_markdown(text)
     beginning, rest = _cut(text, MARKDOWN_LIMIT)
-    return vouched(_markdown(beginning) + _remainder(rest))
+    return turns_shown(_markdown(beginning) + _remainder(rest))
 
 
 def written_html(text: str) -> SafeString:
@@ -54,12 +55,30 @@ def written_html(text: str) -> SafeString:
     for found in _FENCED.finditer(beginning):
         said += [_written(beginning[at : found.start()]), escape(found["code"]).join(_CODE)]
         at = found.end()
-    return vouched("".join([*said, _written(beginning[at:]), _remainder(rest)]))
+    return turns_shown("".join([*said, _written(beginning[at:]), _remainder(rest)]))
 
 
 def is_shown_whole(text: str) -> bool:
-    """Whether `written_html` shows a text in one piece: it has no code between fences, and is not folded."""
-    return len(text) <= _shown_of(text) and not _FENCED.search(text)
+    """Whether `written_html` shows a text in one piece and letter by letter: it has no code between fences, is not
+    folded, and turns no direction.
+    """
+    return len(text) <= _shown_of(text) and not _FENCED.search(text) and not TURNS.search(text)
+
+
+def turns_shown(html: str, code: str = "U+{:04X}") -> SafeString:
+    """Escaped or sanitised HTML with each character that turns the direction of a text as its code: a command may do
+    something else than it seems to say. In attributes they are left out, and so are those beyond a thousand.
+    """
+    if not TURNS.search(html):
+        return vouched(html)
+    left = iter(range(_TURNS_SHOWN))
+
+    def shown(found: re.Match[str]) -> str:
+        if found[0].startswith("<"):
+            return straight(found[0])
+        return "" if next(left, None) is None else _TURN.format(code.format(ord(found[0])))
+
+    return vouched(_TAG_OR_TURN.sub(shown, html))
 
 
 def around_code(html: SafeString, before: SafeString, after: SafeString) -> SafeString:
@@ -102,6 +121,8 @@ _SCHEMES = {"http", "https", "mailto"}
 _CODE = ('<pre tabindex="0"><code>', "</code></pre>")
 _PLAIN = re.compile(r"(?![-+=\s]|\d+[.)])[^\\`*_\[\]<>#~|&\n\r\x00]+")
 _FENCED = re.compile(r"^(?P<fence>```+|~~~+)[^`~\n]*\n(?P<code>.*?)(?:^(?P=fence)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TAG_OR_TURN = re.compile(rf'<(?:"[^"]*"|[^">])*>|{TURNS.pattern}')
+_TURN = '<span class="turn" title="Turns the direction of the text behind it">{}</span>'
 _UNBROKEN = re.compile(r"((?<!\S)\S{1000,})")
 _TASK = re.compile(r"\[([ xX])\]\s+")
 _ALIGN = re.compile(r"text-align:(left|right|center)")
@@ -226,7 +247,7 @@ _READER = _reader()
 
 @lru_cache(maxsize=1_024)
 def _cached_markdown(text: str) -> SafeString:
-    return _markdown(text)
+    return turns_shown(_markdown(text))
 
 
 def _markdown(text: str) -> SafeString:

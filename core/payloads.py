@@ -8,7 +8,7 @@ from typing import Any, cast
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from core.markdown import vouched
+from core.markdown import turns_shown, vouched
 from core.wording import one_line, size_text, whole_characters
 
 JSON_LIMIT = 100_000
@@ -26,11 +26,11 @@ def json_html(value: Any) -> SafeString:
     """
     body: str
     if isinstance(value, str):
-        body, wrap = escape(value[:JSON_LIMIT]), " data-wrap"
+        body, wrap = turns_shown(escape(value[:JSON_LIMIT])), " data-wrap"
         whole = len(value) <= JSON_LIMIT
     else:
         pieces, whole = _within(_json_pieces(value, 0), JSON_LIMIT)
-        body, wrap = "".join(pieces), ""
+        body, wrap = turns_shown("".join(pieces), "\\u{:04x}"), ""  # so it can be copied as the same JSON
     body = whole_characters(body)
     note = "" if whole else f'<p class="quiet">Only the first {size_text(JSON_LIMIT)} are shown.</p>'
     return vouched(f'<pre class="json" tabindex="0"{wrap}>{body}</pre>{note}')

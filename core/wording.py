@@ -75,6 +75,11 @@ def is_one_line(text: str) -> bool:
     return not _UNPRINTABLE.search(text) and len(text.splitlines()) < 2
 
 
+def straight(text: str) -> str:
+    """A text for a place of its own in one line, without the characters that turn the direction of what follows."""
+    return TURNS.sub("", text)
+
+
 def isolated(text: str) -> str:
     """User text for the middle of a sentence, isolated so that its writing direction does not affect the sentence."""
     plain = _DIRECTIONS.sub("", text)
@@ -82,6 +87,8 @@ def isolated(text: str) -> str:
     return text if is_plain else f"\u2068{plain}\u2069"
 
 
+TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Characters that turn the direction of the text behind them: it is read in another order than it is written in."""
 _DIRECTIONS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -9,7 +9,7 @@ from django import template
 from django.template import Context
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django_htmx.middleware import HtmxDetails
 
@@ -35,9 +35,10 @@ def focus(context: Context) -> SafeString:
 @register.simple_tag
 def crumbs(*steps: str, heading: bool = False) -> SafeString:
     """Breadcrumbs: alternating words and URLs, then the page's own name, optionally as its heading."""
-    way = zip(steps[:-1:2], steps[1::2], strict=True)
+    *rest, name = map(wording.straight, steps)
+    way = zip(rest[::2], rest[1::2], strict=True)
     links = format_html_join("", '<a href="{1}">{0}</a><span aria-hidden="true">/</span>', way)
-    here = format_html('<{0} dir="auto" aria-current="page">{1}</{0}>', _HEADING[heading], steps[-1])
+    here = format_html('<{0} dir="auto" aria-current="page">{1}</{0}>', _HEADING[heading], name)
     return format_html('<nav class="crumbs" aria-label="Breadcrumb">{}{}</nav>', links, here)
 
 
@@ -81,6 +82,18 @@ def until(instant: datetime, now: datetime | None = None) -> SafeString:
 def isolated(text: str) -> str:
     """A user-given name, isolated so that its writing direction does not affect the words around it."""
     return wording.isolated(text)
+
+
+@register.filter
+def straight(text: str | None) -> str:
+    """A text for a place of its own in one line, without what turns its direction."""
+    return wording.straight(text or "")
+
+
+@register.filter
+def shown(text: str) -> SafeString:
+    """What somebody wrote, letter by letter: what turns its direction is shown as its code."""
+    return markdown.turns_shown(conditional_escape(text))
 
 
 @register.filter
@@ -130,8 +143,9 @@ def copyable(html: SafeString) -> SafeString:
 @register.simple_tag
 def copy_id(value: str, name: str) -> SafeString:
     """An id that a press copies; `name` says of what, for those who do not see where it stands."""
-    button = '<button class="copy" type="button" data-copy="{0}" aria-label="Copy {1} {0}">{0} {2}</button>'
-    return format_html(button, value, name, _icon("copy", "", ""))
+    button = '<button class="copy" type="button" data-copy="{}" aria-label="Copy {} {}">{} {}</button>'
+    seen = wording.straight(value)
+    return format_html(button, value, name, seen, seen, _icon("copy", "", ""))
 
 
 @register.filter

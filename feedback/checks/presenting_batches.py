@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from core.templatetags.ui import thousands
-from core.wording import isolated, took
+from core.wording import isolated, straight, took
 from feedback.checks.presenting import Marked, RunLine
 from feedback.checks.wire import BatchHeadOut
 from threads.figures import dollars
@@ -117,7 +117,9 @@ def line_of_batch(head: BatchHeadOut, by: str, first: str = "") -> BatchLine:
         total=head.total,
         left=head.waiting + head.running,
         figures=", ".join(filter(None, (_time(head), _tokens(head), _cost(head)))),
-        about=f"{isolated(first)} and {thousands(head.checks - 1)} more" if first and head.checks > 1 else first,
+        about=f"{isolated(first)} and {thousands(head.checks - 1)} more"
+        if first and head.checks > 1
+        else straight(first),
     )
 
 

@@ -14,6 +14,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from core import ids
+from core.markdown import turns_shown
 from core.templatetags.ui import focus
 from core.wording import ago
 from feedback.presenting import ReportRow, href
@@ -34,11 +35,8 @@ def said(pieces: Iterable[tuple[str, bool]]) -> SafeString:
     """The text of a comment (`Said.pieces`): whom it asks is marked, ids of reports and threads in it, and addresses,
     are links; all else is escaped.
     """
-    return format_html_join(
-        "",
-        "{}",
-        ((format_html("<strong>{}</strong>", text) if is_name else _linked(text),) for text, is_name in pieces),
-    )
+    parts = (format_html("<strong>{}</strong>", text) if is_name else _linked(text) for text, is_name in pieces)
+    return turns_shown("".join(parts))
 
 
 def _linked(text: str) -> SafeString:

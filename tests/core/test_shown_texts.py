@@ -71,6 +71,31 @@ def test_nothing_that_a_person_wrote_is_lost(text: str) -> None:
         assert [each for each in shown if each not in "`~\n "] == kept
 
 
+@pytest.mark.parametrize("turn", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+def test_what_turns_the_direction_of_a_text_is_shown_as_its_code(turn: str) -> None:
+    code = f">U+{ord(turn):04X}</span>"
+    for html in (
+        markdown_html(f"Run `a{turn}b`"),
+        markdown_html(f"a{turn}b"),
+        markdown_html(f"a{turn}b" + " c" * 3_000),
+        written_html(f"a{turn}b\n```\nc{turn}d\n```"),
+        json_html(f"a{turn}b"),
+    ):
+        assert code in html and turn not in html
+    shown = unescape(re.sub("<[^>]*>", "", json_html({f"a{turn}b": [f"c{turn}d"]})))
+    assert turn not in shown and json.loads(shown) == {f"a{turn}b": [f"c{turn}d"]}, "it is copied as the same JSON"
+
+
+def test_a_turn_in_a_link_breaks_no_attribute() -> None:
+    html = markdown_html('[a](https://x.example/\u202eb "<i>\u202e \'>\u202e\\"") \u202e')
+    assert html.count('class="turn"') == 1 and "\u202e" not in html and '<a href="https://x.example/' in html
+
+
+def test_a_text_of_nothing_but_turns_does_not_fill_the_page() -> None:
+    html = written_html("\u202e" * 2_900)
+    assert html.count("U+202E") == 1_000 and "\u202e" not in html
+
+
 def test_images_are_not_fetched_but_offered_as_links() -> None:
     html = markdown_html("![a chart](https://elsewhere.example/chart.png)")
     assert "<img" not in html

@@ -5,6 +5,7 @@ so a text that breaks out of its place fails here even where nothing below looks
 """
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -16,6 +17,7 @@ from feedback import triage
 from feedback.label_text import written_labels
 from feedback.wire import TriageIn
 from tests import make
+from tests.conftest import Api, data_of
 from tests.pages.dom import Node, dom, fragment, get, submit
 from tests.people import People
 from threads import importing, sharing, titles
@@ -78,6 +80,20 @@ def everywhere(browser_of: Browser, who: People, thread: Thread) -> list[Node]:
     ]
 
 
+def as_shown(words: str) -> str:
+    """A text on a page: what turns its direction is there as its code."""
+    return re.sub("[\u202a-\u202e\u2066-\u2069]", lambda found: f"U+{ord(found[0]):04X}", words)
+
+
+def turning(page: Node) -> list[str]:
+    """What turns the direction of what is read: all but the fields of forms, and what names of ours are isolated by."""
+    said = [
+        *(child for node in page.walk() if node.tag != "textarea" for child in node.children if isinstance(child, str)),
+        *(node[name] for node in page.walk() for name in ("title", "aria-label") if node.get(name)),
+    ]
+    return [each for each in said if re.search("[\u202a-\u202e\u2066\u2067]", each)]
+
+
 @pytest.mark.parametrize("words", HOSTILE)
 def test_hostile_words_are_words_everywhere(browser_of: Browser, who: People, words: str) -> None:
     """Titles, prompts, messages, tool names and ids, payloads, metadata, subjects, ratings, labels and notes."""
@@ -89,15 +105,34 @@ def test_hostile_words_are_words_everywhere(browser_of: Browser, who: People, wo
     changes = bodies.parse(TriageIn, {"admin_label": words[:200], "admin_note": words})
     triage.update(who.admin.actor, report.feedback_id, changes)
     pages = everywhere(browser_of, who, thread)
-    assert pages[0].one("h1").text.strip() == words[:190].strip()
+    assert pages[0].one("h1").text.strip() == re.sub("[\u202a-\u202e\u2066-\u2069]", "", words[:190]).strip()
     assert pages[0].id("m0").one(class_="msg-body").none("b")
-    assert pages[0].id(f"mark-{last}").one("p", class_="words").text == words
-    assert pages[-2].id("desk-report").one("p", class_="words").text == words
+    assert pages[0].id(f"mark-{last}").one("p", class_="words").text == as_shown(words)
+    assert pages[-2].id("desk-report").one("p", class_="words").text == as_shown(words)
     assert pages[-2].id("admin-note").text == words
     kept = " ".join(written_labels(words[:200])[0].split())
     assert kept in {tag.words for tag in pages[-2].id("desk-report").all("span", class_="tag")}
     for page in pages:
         assert page.none("img") and page.none(onerror=True)
+
+
+def test_nothing_that_turns_the_direction_of_a_text_is_hidden(browser_of: Browser, who: People) -> None:
+    """What is read as `rm evil` may be written `live mr`: it stays as it was written, with the codes of its turns."""
+    thread = imported(who.alice, TURNED)
+    sharing.set_subjects(who.alice.actor, thread, [SubjectIn(association_id=TURNED, note=TURNED)])
+    last = thread.message_count - 1
+    report = make.rating(who.alice, thread, last, notes=TURNED, categories=["other"])
+    triage.update(who.admin.actor, report.feedback_id, bodies.parse(TriageIn, {"admin_note": TURNED}))
+    pages = everywhere(browser_of, who, thread)
+    assert [turning(page) for page in pages] == [[]] * len(pages)
+    assert "U+202Eevil" in pages[0].id("m0").words
+    assert "U+202Eevil" in pages[0].all("article", data_voice="agent")[-1].all(class_="prose")[-1].words
+    assert pages[0].id("m0").one("button", class_="copy")["data-copy"] == TURNED.strip(), "it is copied as it was sent"
+    mark = pages[0].id("m0").all("span", class_="turn")[0]
+    assert mark.text == "U+202E" and "direction" in mark["title"]
+    assert any("\\u202eevil" in each.text for page in pages for each in page.all("pre", class_="json"))
+    assert data_of(Api(who.alice.token).get(f"threads/{thread.thread_id}"))["title"] == TURNED.strip()
+    assert get(browser_of("alice"), f"/threads/{thread.thread_id}/").id("title")["value"] == TURNED.strip()
 
 
 def test_a_link_in_a_message_tells_nothing_to_where_it_leads(browser_of: Browser, who: People) -> None:
