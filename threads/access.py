@@ -13,6 +13,7 @@ from core.actor import Actor
 from core.errors import DomainError, NotFound, ReadOnlyThread, Unauthorized
 from core.prepared import Prepared, Question, Row
 from core.rows import loaded
+from core.wording import isolated
 from threads.models import Message, Thread
 from threads.status import Visibility
 from threads.transcript import gone
@@ -172,7 +173,17 @@ def _refusal(actor: Actor, thread: Thread | Standing, right: Right) -> DomainErr
         return ReadOnlyThread(f"This thread belongs to {thread.origin}. Add to it there, or fork it.")
     if could and right in NEEDS_POLICY:
         return Unauthorized(_FORBIDDEN[right])
-    return Unauthorized(_REASONS.get(right, _REASONS[Right.READ]))
+    return Unauthorized(_REASONS.get(right) or _privacy(thread))
+
+
+def _privacy(thread: Thread | Standing) -> str:
+    """Why a member of its org cannot read a thread, and who could change that; only a standing names nobody."""
+    if isinstance(thread, Standing):
+        return "This thread is private to its owner."
+    owner, org = isolated(thread.created_by.display_name), thread.org
+    if allows(org, Right.RESCOPE):
+        return f"This thread is private to {owner}. Only they can share it with {org.slug}."
+    return f"This thread is private to {owner}, and {org.slug} does not allow sharing it."
 
 
 def _found(actor: Actor, public_id: str) -> Thread | None:
@@ -229,7 +240,6 @@ _MESSAGE_BY_KEY = Prepared(
 
 _STRANGE = "You are not a member of this thread's org."
 _REASONS: dict[Right, str] = {
-    Right.READ: "This thread is private to its owner.",
     Right.SEND: "Only the owner of this thread can add to it.",
     Right.CANCEL: "Only the owner of this thread can stop its turn.",
     Right.DESCRIBE: "Only the owner of this thread can change this.",

@@ -95,7 +95,10 @@ def test_of_many_imports_with_one_id_the_latest_is_its_owners_too_B27(api, who):
     others = User.objects.bulk_create(User(email=f"{n}@acme.test") for n in range(51))
     private = {"org": who.acme, "import_id": "ch_7", "status": "user_turn"}
     Thread.objects.bulk_create(Thread(created_by=other, **private) for other in others)
-    assert refusal_of(api("alice").get("threads/ch_7"))[::2] == (403, "This thread is private to its owner.")
+    assert refusal_of(api("alice").get("threads/ch_7"))[::2] == (
+        403,
+        "This thread is private to 0, and acme does not allow sharing it.",
+    )
     mine = make.conversation(who.alice, 2, origin_id="ch_7")
     assert data_of(api("alice").get("threads/ch_7"))["thread_id"] == mine.thread_id
 

@@ -272,12 +272,26 @@ def test_the_page_offers_what_its_reader_may_do_and_nothing_else(
     thread = make.thread(who.alice, "Hello", visibility=visibility)
     page = get(browser_of(name), path(thread), 200 if offered else 403)
     if offered is None:
-        reason = "private to its owner" if name == "bob" else "You are not a member of this thread's org"
+        reason = "private to Alice" if name == "bob" else "You are not a member of this thread's org"
         assert reason in page.one("main").words
+        assert ("Alice" in page.words) == (name == "bob"), "strangers are not told whose it is"
         assert "Hello" not in page.words and thread.title not in page.words
         return
     assert doors(page, thread) | {"live"} == offered
     assert page.id("talk")["data-live"].startswith(path(thread) + "live/?token=v1.")
+
+
+def test_a_colleague_is_told_whose_a_private_thread_is_and_whether_it_can_be_shared(
+    browser_of: Browser, who: People
+) -> None:
+    """B28, T8."""
+    thread, bob = make.thread(who.alice, "Hello"), browser_of("bob")
+    told = get(bob, path(thread), 403).one("main").words
+    assert "This thread is private to Alice, and acme does not allow sharing it." in told
+    set_policy("acme", "visibility_may_change", True)
+    told = get(bob, path(thread), 403).one("main").words
+    assert "This thread is private to Alice. Only they can share it with acme." in told
+    assert "Alice" not in browser_of("eve").get(path(thread)).content.decode()
 
 
 def test_policies_of_the_org_open_further_doors(browser_of: Browser, who: People) -> None:
