@@ -33,13 +33,16 @@ def focus(context: Context) -> SafeString:
 
 
 @register.simple_tag
-def crumbs(*steps: str, heading: bool = False) -> SafeString:
-    """Breadcrumbs: alternating words and URLs, then the page's own name, optionally as its heading."""
+def crumbs(*steps: str, heading: bool = False, kind: str = "") -> SafeString:
+    """Breadcrumbs: alternating words and URLs, then the page's own name, optionally as its heading and behind the icon
+    of its kind.
+    """
     *rest, name = map(wording.straight, steps)
     way = zip(rest[::2], rest[1::2], strict=True)
     links = format_html_join("", '<a href="{1}">{0}</a><span aria-hidden="true">/</span>', way)
     here = format_html('<{0} dir="auto" aria-current="page">{1}</{0}>', _HEADING[heading], name)
-    return format_html('<nav class="crumbs" aria-label="Breadcrumb">{}{}</nav>', links, here)
+    sign = _icon(kind, "", kind.capitalize()) if kind else ""
+    return format_html('<nav class="crumbs" aria-label="Breadcrumb">{}{}{}</nav>', links, sign, here)
 
 
 _HEADING = {True: mark_safe("h1"), False: mark_safe("span")}

@@ -210,7 +210,10 @@ def test_the_head_of_a_fork_leads_there_and_what_the_agent_was_told_differently_
     source = make.thread(who.alice, "Count.")
     fork = forked(who.alice, source, 1)
     Thread.objects.filter(pk=fork.pk).update(model_profile="other", system_prompt="Be <b>brief</b>.")
-    assert get(browser_of("alice"), f"/threads/{fork.thread_id}/").one("a", href=address(fork)).words == "compare"
+    assert (
+        get(browser_of("alice"), f"/threads/{fork.thread_id}/").id("head").one("a", href=address(fork)).words
+        == "compare"
+    )
     rows = [row.words for row in get(browser_of("alice"), address(fork)).all("tr")]
     assert rows == [
         "Settings that differ Source Fork",

@@ -241,10 +241,17 @@ def test_forks_and_their_source_lead_to_each_other(browser_of: Browser, who: Peo
     back, compare = get(client, there["href"]).id("head").all("a")
     assert compare["href"] == there["href"] + "compare/"
     assert back["href"] == path(source) + "?at=1#m1" and back.words == "The source"
+    bar = get(client, there["href"]).id("bar")
+    assert bar.one("nav").one("svg")["aria-label"] == "Fork" and get(client, path(source)).id("bar").one("nav").none(
+        "svg"
+    )
+    assert bar.one("a", data_key="d")["href"] == there["href"] + "compare/"
     assert "forked into" in get(browser_of("admin"), path(source)).id("head").words
     Thread.objects.filter(key=by_admin.thread_id[4:]).update(created_by=who.bob.user)
     hidden = get(browser_of("bob"), f"/threads/{by_admin.thread_id}/").id("head")
     assert "forked from a thread you cannot read" in hidden.words
+    bar = get(browser_of("bob"), f"/threads/{by_admin.thread_id}/").id("bar")
+    assert bar.one("nav").one("svg")["aria-label"] == "Fork" and bar.none("a", data_key="d")
     assert hidden.none("a") and "The source" not in hidden.one("dl", data_flow=True).words
 
 
