@@ -124,6 +124,7 @@ def _one(
         "audience": audience,
         "secret": secret,
         "log": log.items,
+        "next_try": min((each.next_attempt_at for each in log.items if each.next_attempt_at), default=None),
         "is_awaited": endpoint.is_enabled and any(_is_new(each) for each in log.items),
         "next_url": paging.next_url(request.GET, log.next_token),
         "choices": _choices(EVENTS[audience] if audience else (), typed["events"]),

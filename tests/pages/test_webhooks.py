@@ -1,7 +1,10 @@
 """The webhook pages: making one, its secret shown once, its log, and every act of it."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 
 from accounts.models import Org
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
@@ -172,6 +175,20 @@ def test_a_test_and_the_log_and_sending_again(alice, here):
     assert row.one("pre").text == "<b>no</b>\nthanks"
     assert submit(alice, row.one("form")).status_code == 302
     assert WebhookDelivery.objects.get().state == "pending"
+
+
+def test_the_log_says_when_it_tries_again(alice, here):
+    submit(alice, get(alice, here).one("form", action=f"{here}test/"))
+    WebhookDelivery.objects.get().attempts.create(milliseconds=5, error="No answer within 15 seconds.")
+    WebhookDelivery.objects.update(next_at=timezone.now() + timedelta(minutes=6, seconds=30))
+    WebhookEndpoint.objects.update(failing_since=timezone.now())
+    page = get(alice, here)
+    [row] = page.one("tbody").all("tr")
+    assert "next try in 6 min" in row.words and "The next try is in 6 min." in page.one("main").words
+    own = get(alice, row.one("a")["href"]).id("delivery").words
+    assert own.count("in 6 min") == 1
+    WebhookEndpoint.objects.update(is_enabled=False, disabled_reason="Off.")
+    assert "next try" not in get(alice, here).one("tbody").words
 
 
 def test_a_delivery_has_a_page_with_its_message_which_waits_for_its_result(alice, here):
