@@ -103,6 +103,11 @@ def test_the_list_shows_the_agents_of_the_org_and_searches_them(browser_of: Brow
     get(client, "/agents/?q=%00", 400)
 
 
+def test_the_keys_of_the_list_have_a_heading_as_those_of_everywhere_do(browser_of: Browser) -> None:
+    sheet = get(browser_of("alice"), "/agents/").id("keys")
+    assert [each.words for each in sheet.all("h3")] == ["This page", "Everywhere"]
+
+
 def test_an_agent_leads_to_its_threads_and_admins_to_the_reports_about_them(browser_of: Browser, who: People) -> None:
     held = opening(who.alice)
     add_member(who.acme, who.admin.user)
