@@ -1,7 +1,7 @@
 """Comparing a fork with its source, from the first message that differs."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import takewhile, zip_longest
 from typing import Any
@@ -14,7 +14,6 @@ from catalogue import skills
 from core import differences, ids
 from core.actor import Actor
 from core.errors import NotFound
-from core.templatetags.ui import thousands
 from threads import figures, hooks, pending, reruns, screens
 from threads.access import LAST, may, thread_for
 from threads.content import BlockDict, MessageSnapshot
@@ -236,21 +235,22 @@ def _side(actor: Actor, shown: screens.Screen, same: int, articles: Sequence[Art
     goals = [goal for goal in shown.goals if goal.index >= same and (not covered or goal.index < covered.stop)]
     facts = [counted(len(covered), "message")]
     if may(actor, thread, Right.FIGURES):
-        facts += _used(figures.of_turns(thread.pk, between=(covered.start, covered.stop - 1)))
+        used = figures.of_turns(thread.pk, between=(covered.start, covered.stop - 1))
+        facts += _used(used, figures.cut_off(shown.messages))
     if goals:
         facts.append(f"{sum(goal.status == 'achieved' for goal in goals)} of {counted(len(goals), 'goal')} achieved")
     facts.append(counted(errors, "tool error"))
     return Side(thread.thread_id, thread.title or "", thread.created_by.display_name, tuple(facts))
 
 
-def _used(turns: Sequence[figures.TurnFigures]) -> list[str]:
+def _used(turns: Sequence[figures.TurnFigures], cut_off: Set[int]) -> list[str]:
     """Time and tokens; empty without turns: copied and imported messages used nothing here."""
     if not turns:
         return []
     tokens_in, tokens_out = sum(each.input_tokens for each in turns), sum(each.output_tokens for each in turns)
     return [
         figures.lasted(sum(each.took_ms or 0 for each in turns), sum(each.waited_ms for each in turns)),
-        f"{thousands(tokens_in)} tokens in, {thousands(tokens_out)} out",
+        figures.tokens(tokens_in, tokens_out, is_cut_off=any(each.answer_idx in cut_off for each in turns)),
     ]
 
 

@@ -1,15 +1,23 @@
 """What a thread's turns used: time, tokens, cost and model. For pages only; not part of the REST API."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.html import format_html
+
 from core.templatetags.ui import thousands
 from core.wording import took
+from threads.content import MessageSnapshot
 from threads.models import Turn
 from threads.profiles import SIMULATED
 
 _LONG_WAIT_MS = 1_000
+_CUT_OFF = (
+    '<span title="The stopped request is not counted">{}</span><span class="sr"> (the stopped request is not counted)'
+    "</span>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +47,24 @@ def of_turns(thread_pk: int, *, between: tuple[int, int] | None = None) -> list[
     return [_figures(turn) for turn in turns.order_by("id")]
 
 
-def words(figures: TurnFigures) -> tuple[str, ...]:
+def cut_off(messages: Iterable[MessageSnapshot]) -> frozenset[int]:
+    """The answers that were stopped while they were written: the usage of their last request is not known."""
+    return frozenset(
+        each.index
+        for each in messages
+        if each.status == "cancelled" and any(block["content_type"] == "text" for block in each.blocks)
+    )
+
+
+def words(figures: TurnFigures, *, is_cut_off: bool = False) -> tuple[str, ...]:
     """The figures in words, without the unremarkable ones; empty for a turn that no model answered."""
     if not figures.requests:
         return ()
     found = [lasted(figures.took_ms, figures.waited_ms)] if figures.took_ms is not None else []
     if figures.first_text_ms is not None:
         found.append(f"first words after {took(figures.first_text_ms)}")
-    found.append(f"{thousands(figures.input_tokens)} tokens in, {thousands(figures.output_tokens)} out")
+    used = tokens(figures.input_tokens, figures.output_tokens, is_cut_off=is_cut_off)
+    found.append(format_html(_CUT_OFF, used) if is_cut_off else used)
     if figures.requests > 1:
         found.append(f"{figures.requests} requests")
     if figures.retries:
@@ -56,6 +74,11 @@ def words(figures: TurnFigures) -> tuple[str, ...]:
     found.append("cost unknown" if figures.cost is None else dollars(figures.cost))
     is_both = figures.model not in ("", figures.profile)
     return (*found, f"{figures.model} ({figures.profile})" if is_both else figures.profile)
+
+
+def tokens(taken: int, given: int, *, is_cut_off: bool = False) -> str:
+    """The usage in words; `is_cut_off`: a request is not in it."""
+    return f"{'at least ' * is_cut_off}{thousands(taken)} tokens in, {thousands(given)} out"
 
 
 def lasted(took_ms: int, waited_ms: int) -> str:

@@ -142,8 +142,9 @@ def _screen(eyes: Eyes, thread: Thread, shown: Sequence[extracts.Range], gaps: S
     messages = [message for between in shown for message in reading.snapshots(thread.pk, between=between)]
     turns = [figures.of_turns(thread.pk, between=between) for between in shown] if eyes.knows_figures else []
     found = [turn for each in turns for turn in each]
+    cut_off = figures.cut_off(messages)
     told = {
-        each.answer_idx: figures.words(each) for each in reversed(found)
+        each.answer_idx: figures.words(each, is_cut_off=each.answer_idx in cut_off) for each in reversed(found)
     }  # if two turns have one answer, the first: it wrote the answer
     names = names_of(message.author for message in messages)
     return Screen(

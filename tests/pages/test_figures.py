@@ -12,8 +12,8 @@ from tests import make
 from tests.api import shapes
 from tests.conftest import data_of
 from tests.pages.dom import get, queries
-from threads import figures, turns
-from threads.models import Turn
+from threads import figures, forks, turns
+from threads.models import Thread, Turn
 from threads.pending import pending_client_uses
 from threads.wire import ToolResultsIn
 
@@ -76,6 +76,28 @@ def test_a_turn_that_was_stopped_while_it_waited_has_waited_until_then(who, monk
         turns.cancel(who.alice.actor, make.fresh(thread))
     [figure] = figures.of_turns(thread.pk)
     assert figure.took_ms < 60_000 < figure.waited_ms
+
+
+def test_of_an_answer_that_was_stopped_what_it_used_is_not_all_known(browser_of, who):
+    """A request that is cut off has no usage, though its words are there: those before it are counted."""
+    thread = make.thread(who.alice, run=False)
+    make.half_answered(thread, "Words ", "and words")
+    Turn.objects.update(requests=1, input_tokens=50, output_tokens=6)
+    turns.cancel(who.alice.actor, make.fresh(thread))
+    client = browser_of("alice")
+    line = get(client, f"/threads/{thread.thread_id}/").one(class_="msg-figures")
+    assert "at least 50 tokens in, 6 out (the stopped request is not counted)" in line.words
+    assert line.one("span", title="The stopped request is not counted")
+    forked = forks.fork(who.alice.actor, make.thread(who.alice, "Other"), 1)
+    Thread.objects.filter(key=forked.thread_id[4:]).update(forked_from=thread, forked_from_message_sequence_num=0)
+    assert "at least 50 tokens in, 6 out" in get(client, f"/threads/{forked.thread_id}/compare/").words
+
+
+def test_of_a_turn_that_was_stopped_between_two_requests_all_is_counted(browser_of, who):
+    thread = make.waiting(who.alice)
+    turns.cancel(who.alice.actor, make.fresh(thread))
+    [line] = told(browser_of("alice"), thread).values()
+    assert any("tokens in" in each for each in line) and not any("at least" in each for each in line)
 
 
 @contextmanager
