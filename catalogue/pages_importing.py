@@ -12,8 +12,9 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.authentication import page_actor
 from accounts.pages import required_org, signed_in
-from catalogue import dialects, importing, planning
+from catalogue import dialects, importing, planning, tools
 from catalogue.detecting import body_of
+from catalogue.models import Tool
 from catalogue.wire_tools import ToolImportOut
 from core import forms
 from core.canonical import fingerprint
@@ -28,10 +29,12 @@ FIELDS = ("text", "dialect", "server")
 def import_tools(request: HttpRequest) -> HttpResponse:
     """Paste or upload tools in any dialect. The first submit shows a preview, the second imports.
 
-    Only previewed text is imported: a text changed since gets a new preview.
+    Only previewed text is imported: a text changed since gets a new preview. `tool` fills the form with that tool.
     """
     typed = {name: forms.lines(request.POST.get(name, "")).strip() for name in FIELDS}
     if request.method == "GET":
+        if name := request.GET.get("tool"):
+            return _of_tool(request, tools.tool_for(required_org(request).pk, name))
         return _page(request, {**typed, "server": request.GET.get("server", "")})
     try:
         typed["text"] = _uploaded(request) or typed["text"]
@@ -46,6 +49,14 @@ def import_tools(request: HttpRequest) -> HttpResponse:
         return _page(request, typed, status=problem.status, errors=forms.reasons(problem, FIELDS, otherwise="form"))
     has_changed = bool(request.POST.get("seen"))
     return _page(request, typed, plan=plan, errors=errors, seen=fingerprint(typed), has_changed=has_changed)
+
+
+def _of_tool(request: HttpRequest, found: Tool) -> HttpResponse:
+    """The form with the current version of a tool, to make the next one of it."""
+    tools.require_own(found)
+    dialect, written = dialects.definition(tools.stored(found, tools.version_of(found)))
+    typed = {"text": forms.json_typed(written), "dialect": dialect.name, "server": found.server.name}
+    return _page(request, typed, tool=found)
 
 
 def _about_fields(plan: planning.Plan) -> dict[str, str]:

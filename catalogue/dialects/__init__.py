@@ -6,6 +6,7 @@ and out: nothing here uses the database, and invalid input raises only `ToolProb
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from catalogue import naming
@@ -76,7 +77,9 @@ def read(dialect: Dialect, value: object) -> Imported:
     return replace(found, losses=source.losses, warnings=source.warnings)
 
 
-def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str | None = None) -> Exported:
+def write(
+    dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str | None = None, is_renaming: bool = True
+) -> Exported:
     """A tool in a dialect with its losses; raises `ToolProblem` with the reason `not_representable`.
 
     A fault of a dialect's own is logged and raised as `Unwritable`, so that a list of tools can leave the one out.
@@ -85,9 +88,8 @@ def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str
     assert dialect.write is not None
     home = DIALECTS.get(tool.content.source_dialect)
     name = naming.join(tool.server, tool.name) if qualified else tool.name
-    sheet = Sheet(
-        dialect.name, tool, name, style, home.holds | {"name", "extras"} if home and home.write else frozenset()
-    )
+    kept = home.holds | {"name", "extras"} if home and home.write else frozenset[str]()
+    sheet = Sheet(dialect.name, tool, name, style, kept, is_renaming=is_renaming)
     try:
         written = dialect.write(sheet)
     except ToolProblem:
@@ -98,4 +100,16 @@ def write(dialect: Dialect, tool: Stored, *, qualified: bool = False, style: str
     return Exported(sheet.name_there, written, sheet.losses)
 
 
-__all__ = ["DIALECTS", "Dialect", "dialect_named", "read", "require_style", "write"]
+def definition(tool: Stored) -> tuple[Dialect, JsonObject]:
+    """A tool as an import reads it again: in its own dialect if that can be written, else where it loses least."""
+    found = []
+    for each in DIALECTS.values():
+        for style in each.styles or (None,) if each.write else ():
+            with suppress(ToolProblem):
+                found.append((each, write(each, tool, style=style, is_renaming=False)))
+    home = tool.content.source_dialect
+    chosen, exported = min(found, key=lambda pair: (pair[0].name != home, len(pair[1].losses)))
+    return chosen, exported.tool
+
+
+__all__ = ["DIALECTS", "Dialect", "definition", "dialect_named", "read", "require_style", "write"]

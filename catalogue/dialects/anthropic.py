@@ -38,7 +38,7 @@ def write(sheet: Sheet) -> JsonObject:
         schema = {"type": "object", **schema}
     return {
         **sheet.extras,
-        "name": sheet.rename(provider_name(sheet.name)),
+        "name": sheet.rename(provider_name),
         "description": sheet.given("description", content.description, ""),
         "input_schema": schema,
     }

@@ -44,7 +44,7 @@ def write(sheet: Sheet) -> JsonObject:
     sheet.lose_all_but(HOLDS)
     return {
         **sheet.extras,
-        "name": sheet.rename(sheet.name),
+        "name": sheet.rename(),
         "description": content.description,
         "input_schema": content.input_schema,
         "idempotent": content.idempotent,

@@ -98,7 +98,7 @@ def write(sheet: Sheet) -> JsonObject:
         )
     definition = {
         **closed.kept(sheet, closed.respelled(sheet, optional, *place), closed.DEFINITION, *place),
-        "id": sheet.rename(_slug(sheet.name)),
+        "id": sheet.rename(_slug),
         "name": title,
         "description": filled(sheet, content.description, title, _MAX_DESCRIPTION, "description"),
         "category": _category(sheet),

@@ -42,7 +42,7 @@ def write(sheet: Sheet) -> JsonObject:
     annotations = {**sheet.extras.get("annotations", {}), **content.annotations.model_dump()}
     return {
         **sheet.extras,
-        "name": sheet.rename(sheet.name),
+        "name": sheet.rename(),
         "description": content.description,
         "input_schema": content.input_schema,
         "visible": sheet.tool.visible,

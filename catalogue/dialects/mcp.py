@@ -75,7 +75,7 @@ def write(sheet: Sheet) -> JsonObject:
     tool = {
         **spelled,
         **extras,
-        "name": sheet.rename(sheet.name),
+        "name": sheet.rename(),
         "description": sheet.given("description", content.description, ""),
         "inputSchema": content.input_schema,
     }

@@ -51,7 +51,7 @@ def write(sheet: Sheet) -> JsonObject:
     outside, extras = _parted(sheet.extras)
     function = {
         **extras,
-        "name": sheet.rename(provider_name(sheet.name)),
+        "name": sheet.rename(provider_name),
         "description": sheet.given("description", content.description, ""),
         "parameters": sheet.given("parameters", content.input_schema, _NO_PARAMETERS),
     }

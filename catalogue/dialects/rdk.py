@@ -36,7 +36,7 @@ def write(sheet: Sheet) -> JsonObject:
     ordered = {} if content.param_order == param_order(content.input_schema) else {"param_names": content.param_order}
     return {
         **sheet.extras,
-        "name": sheet.rename(sheet.name),
+        "name": sheet.rename(),
         "description": content.description,
         "parameters": content.input_schema,
         "returns": {"type": "object"} if content.output_schema is None else content.output_schema,

@@ -34,7 +34,7 @@ def write(sheet: Sheet) -> JsonObject:
     sheet.lose_all_but(HOLDS)
     return {
         **sheet.extras,
-        "name": sheet.rename(_client_name(sheet.name)),
+        "name": sheet.rename(_client_name),
         "description": content.description,
         "input_schema": content.input_schema,
     }

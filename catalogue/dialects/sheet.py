@@ -1,6 +1,6 @@
 """Writing a tool into a dialect: what is not taken, and not at its default, is named as lost (catalogue 1.11, 1.12)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from catalogue.dialects.source import param_order
@@ -19,9 +19,19 @@ class Sheet:
     """One export. `name` is the tool's name there, bare or qualified, before the dialect's own rules.
 
     `kept` are the fields that the tool's own dialect has a slot for: an export to that one brings them back.
+    `is_renaming`: whether a name that does not fit the dialect is respelled; Heddle itself imports it as it is.
     """
 
-    def __init__(self, dialect: str, tool: Stored, name: str, style: str | None, kept: frozenset[str]) -> None:
+    def __init__(
+        self,
+        dialect: str,
+        tool: Stored,
+        name: str,
+        style: str | None,
+        kept: frozenset[str],
+        *,
+        is_renaming: bool = True,
+    ) -> None:
         self.dialect = dialect
         self.tool = tool
         self.content = tool.content
@@ -30,6 +40,7 @@ class Sheet:
         self.name_there = name
         self.losses: list[Loss] = []
         self._kept = kept
+        self._is_renaming = is_renaming
 
     @property
     def extras(self) -> JsonObject:
@@ -55,8 +66,9 @@ class Sheet:
         preserved = not self.is_home and bool(self._kept & {field, field.partition("/")[0]})
         self.losses.append(Loss(path=f"/{field}", reason=reason, detail=detail, preserved=preserved))
 
-    def rename(self, name: str) -> str:
-        """The name under which the tool goes there."""
+    def rename(self, respelled: Callable[[str], str] = str) -> str:
+        """The name under which the tool goes there, as `respelled` makes it fit."""
+        name = respelled(self.name) if self._is_renaming else self.name
         self.name_there = name
         if name != self.name:
             self.lose("name", "renamed", f"{self.name} is called {name} there")

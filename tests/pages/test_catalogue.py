@@ -312,7 +312,7 @@ def test_the_bar_of_a_tool_leads_back_and_to_its_form(browser_of, publish):
     publish(tool())
     page = get(browser_of("alice"), path("bikes__look_up"))
     links = [each["href"] for each in page.one("div", class_="bar").all("a")]
-    assert links == ["/catalogue/", "/catalogue/?q=server%3Abikes", "#try"]
+    assert links == ["/catalogue/", "/catalogue/?q=server%3Abikes", "/catalogue/import/?tool=bikes__look_up", "#try"]
     assert page.id("try").one("form")["id"] == "try-form"
 
 

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from catalogue import replaying
 from catalogue.models import Tool, ToolVersion
+from catalogue.record import Content
 from tests import make
 from tests.conftest import data_of
 from tests.pages.dom import Node, dom, get, submit
@@ -22,6 +23,7 @@ MANIFEST = {
     "server": {"name": "shop", "version": "1.0.0", "description": "A shop."},
     "tools": [{"name": "look", "description": "Looks.", "input_schema": OLDER, "idempotent": True}],
 }
+MCP_META = {"heddle/visible": False, "heddle/tags": ["a"]}
 PYTHON = 'def look(ride: str, times: int = 1) -> dict:\n    """Looks."""\n'
 
 
@@ -172,6 +174,67 @@ def test_where_nothing_can_be_imported_looking_again_is_the_first_button(browser
 def test_nobody_imports_into_a_server_of_everybody(browser_of):
     page = dom(pasted(browser_of("alice"), ANTHROPIC, server="demo"), 403)
     assert "read-only" in page.one("div", role="alert").words
+
+
+@pytest.mark.parametrize(
+    ("dialect", "what"),
+    [
+        ("mcp", tool(annotations={"readOnlyHint": True, "x": 1}, _meta=MCP_META)),
+        ("openai", {**OPENAI, "function": {**OPENAI["function"], "name": "Look.up-1", "strict": True}}),
+        ("openai", {"type": "function", "name": "look", "parameters": OLDER, "output_schema": RIDE, "strict": True}),
+        ("anthropic", {**ANTHROPIC, "name": "x" * 100}),
+        ("convilyn", {**MANIFEST["tools"][0], "output_schema": RIDE}),
+        ("roboto", {**ANTHROPIC, "name": "client_look"}),
+        ("data_harness", {**ANTHROPIC, "visible": False, "annotations": {"destructive": True}}),
+        ("rdk", {"name": "look", "description": "x", "parameters": OLDER, "returns": RIDE}),
+    ],
+)  # fmt: skip
+def test_the_next_version_of_a_tool_begins_with_what_it_is(browser_of, api, dialect, what):
+    """Its page leads to it; unchanged it makes no version, changed in one field only that one changes."""
+    alice = browser_of("alice")
+    sent = {"dialect": dialect, "server": "my-bikes", "tools": [what]}
+    (item,) = data_of(api("alice").post("/v1/catalogue/tools/import", sent))["items"]
+    name = item["qualified_name"]
+    link = next(each for each in get(alice, f"/catalogue/tools/{name}/").all("a") if each.words == "New version")
+    page = get(alice, link["href"])
+    form = page.id("import")
+    assert f"Version 1 of {name}." in page.words
+    assert form.fields()["server"] == ["my-bikes"] and form.fields()["dialect"] == [dialect]
+    text = form.one("textarea").text
+    assert text.startswith('{\n  "')
+    assert outcomes(dom(submit(alice, form, "look"))) == ["unchanged"]
+    other = json.loads(text)
+    other.get("function", other)["description"] = "Finds."
+    page = dom(submit(alice, form, "look", text=json.dumps(other)))
+    assert outcomes(page) == ["a new version"]
+    sent = submit(alice, page.id("import"), "import")
+    assert sent["Location"] == f"/catalogue/tools/{name}/"
+    old, new = ToolVersion.objects.filter(tool__qualified_name=name).order_by("version")
+    changed = {key for key in Content.model_fields if getattr(old, key) != getattr(new, key)}
+    assert changed == {"description"}
+    kept = Tool.objects.get(qualified_name=name)
+    assert (kept.visible, kept.tags) == ("visible" not in what and dialect != "mcp", ["a"] if dialect == "mcp" else [])
+
+
+def test_the_next_version_of_a_python_function_goes_on_in_json(browser_of):
+    alice = browser_of("alice")
+    submit(alice, dom(pasted(alice, PYTHON)).id("import"), "import")
+    page = get(alice, f"{HERE}?tool=bikes__look")
+    assert json.loads(page.one("textarea").text)["description"] == "Looks."
+    assert page.id("import").fields()["dialect"] != ["python"]
+    told = [each.words for each in dom(submit(alice, page.id("import"), "look")).all("li") if "look" in each.words]
+    assert "a new version" in told[0] and not any("removed" in each for each in told)
+
+
+def test_what_nobody_may_publish_is_not_offered_as_a_next_version(browser_of, publish):  # noqa: F811
+    publish(tool())
+    assert browser_of("eve").get(f"{HERE}?tool=bikes__look_up").status_code == 404
+    assert browser_of("alice").get(f"{HERE}?tool=bikes__nothing").status_code == 404
+    alice = browser_of("alice")
+    assert alice.get(f"{HERE}?tool=heddle__get_tool_data").status_code == 403
+    assert not any(
+        each.words == "New version" for each in get(alice, "/catalogue/tools/heddle__get_tool_data/").all("a")
+    )
 
 
 def test_a_file_is_read_into_the_field(browser_of, settings):
