@@ -18,6 +18,7 @@ from core.errors import InvalidRequest
 MAX_SERVERS = 40
 MAX_NEIGHBOURS = 100
 MAX_NAMES = 500
+MAX_OFFERED = 200
 MAX_LINE = 500
 """Characters of a search query."""
 
@@ -118,6 +119,19 @@ def names(org_id: int, servers: Sequence[str] | None = None) -> list[str]:
     if servers is not None:
         rows = rows.filter(server__name__in=servers)
     return list(rows.values_list("qualified_name", flat=True)[:MAX_NAMES])
+
+
+def offered(org_id: int, names: Sequence[str]) -> tuple[dict[str, list[tuple[str, str]]], int]:
+    """The first two hundred of these `names` of all tools, with the bare ones, by server; and how many tools are left.
+
+    One query if that are more than there are names.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for qualified_name in names[:MAX_OFFERED]:
+        server, _, name = qualified_name.partition("__")
+        found.setdefault(server, []).append((qualified_name, name))
+    count = len(names) if len(names) < MAX_NAMES else Tool.objects.visible_in(org_id).count()
+    return found, max(0, count - MAX_OFFERED)
 
 
 def neighbours(tool: Tool) -> list[tuple[str, str, bool]]:

@@ -85,6 +85,7 @@ def new(request: HttpRequest) -> HttpResponse:
     typed |= {
         "error_codes": said.getlist("error_codes"),
         "servers": said.getlist("servers"),
+        "picked": said.getlist("picked"),
         "rows": pages_fixtures.typed(said),
     }
     typed["mode"] = typed["mode"] or "stateful"
@@ -109,6 +110,8 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
     elif problem and not any(row.wrong for row in rows):
         errors = forms.reasons(problem, (*FIELDS, *_NAMES, "fixtures"), otherwise="form", names=_NAMES)
     org = current_org(request)
+    names = browsing.names(org.pk) if org else []
+    offered, left = browsing.offered(org.pk, names) if org else ({}, 0)
     context = {
         "typed": typed,
         "errors": errors,
@@ -119,7 +122,9 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
         "error_codes": [*results.CODES],
         "dialects": dialects.DIALECTS.values(),
         "servers": browsing.server_lines(org.pk) if org else [],
-        "names": browsing.names(org.pk) if org else [],
+        "names": names,
+        "offered": offered,
+        "left": left,
     }
     return render(request, "catalogue/worlds_new.html", context, status=problem.status if problem else 200)
 
@@ -127,7 +132,11 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
 def _asked(org_id: int, typed: dict[str, Any]) -> dict[str, Any]:
     """The form as API input."""
     bodies.check_storable(typed["servers"])
-    names = [*forms.listed("tools", typed["tools"]), *browsing.names(org_id, typed["servers"])]
+    names = [
+        *forms.listed("tools", typed["tools"]),
+        *typed["picked"],
+        *browsing.names(org_id, typed["servers"]),
+    ]
     asked: dict[str, Any] = {
         "name": typed["name"].strip() or None,
         "mode": typed["mode"],

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import CharField, F, Q, QuerySet, Value
@@ -29,10 +29,13 @@ from core import paging
 from core.actor import Actor
 from core.db import dump, held
 from core.errors import NotFound, Unauthorized
+from core.grammar import near
 from core.versions import require_seen
 
 Row = tuple[Tool, ToolVersion]
 
+MOST_COMPARED: Final = 2_000
+"""Names that a wrong one is compared with."""
 _PLACES = paging.Places("tools", (str,))
 _VERSION_PLACES = paging.Places("tool versions")
 
@@ -61,6 +64,13 @@ def tool_for(org_id: int, qualified_name: str) -> Tool:
     if not isinstance(found, Tool):
         raise NotFound.of("tool", qualified_name[:200], "that you can see")
     return found
+
+
+def probably(org_id: int, wanted: str) -> str:
+    """The qualified name of a visible tool that was probably meant, empty if none is similar. One query."""
+    rows = Tool.objects.visible_in(org_id).order_by("qualified_name")
+    names = dict(rows.values_list("qualified_name", "name")[:MOST_COMPARED])
+    return next((each for each, name in names.items() if name == wanted), "") or near(wanted, names)
 
 
 def version_of(tool: Tool, number: int | None = None) -> ToolVersion:

@@ -125,9 +125,13 @@ class NotFound(DomainError):
     """The message split around the id or name that was requested, so that a page can mark it as code."""
 
     @classmethod
-    def of(cls, kind: str, named: str, among: str = "") -> "NotFound":
-        """There is no `kind` of that name; `among` limits the statement: "that you can see", "in this thread"."""
-        parts = (f"There is no {kind} ", named, f" {among}." if among else ".")
+    def of(cls, kind: str, named: str, among: str = "", *, meant: str = "") -> "NotFound":
+        """There is no `kind` of that name; `among` limits the statement: "that you can see", "in this thread".
+
+        `meant` is the name that was probably meant, if there is one.
+        """
+        asked = f" Did you mean {meant}?" if meant else ""
+        parts = (f"There is no {kind} ", named, f" {among}.{asked}" if among else f".{asked}")
         found = cls("".join(parts))
         found.parts = parts
         return found

@@ -99,7 +99,8 @@ def sentence(reason: str, about: str = "") -> str:
         said = it if about in ("", "body", "request_template") else about.replace("_", " ").capitalize()
         return f"{said} {reason}".rstrip(".") + "."
     word = reason.partition(" ")[0]
-    return f"{reason if '_' in word else reason[:1].upper() + reason[1:]}".rstrip(".") + "."
+    said = reason if "_" in word else reason[:1].upper() + reason[1:]
+    return said if said.endswith("?") else said.rstrip(".") + "."
 
 
 def _where(text: str) -> str:

@@ -209,7 +209,8 @@ def _take(world: World, names: list[str]) -> None:
     found = {(tool.server.folded, tool.name): (tool, version) for tool, version in tools.with_versions(list(rows))}
     missing = next((name for name, each in wanted.items() if each not in found), None)
     if missing is not None:
-        raise NotFound.of("tool", missing[:200], "that you can see")
+        meant = tools.probably(world.org_id, missing)
+        raise NotFound.of("tool", missing[:200], "that you can see", meant=meant)
     taken = []
     for key in dict.fromkeys(each for each in read):
         tool, version = found[key]

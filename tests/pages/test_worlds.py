@@ -5,8 +5,8 @@ import json
 import pytest
 from django.test import Client
 
-from catalogue import pages_compliance, pages_fixtures, pages_worlds
-from catalogue.models import Call, World
+from catalogue import browsing, pages_compliance, pages_fixtures, pages_worlds
+from catalogue.models import Call, Tool, World
 from tests import make
 from tests.conftest import data_of
 from tests.pages.dom import dom, get, queries, submit, then
@@ -84,6 +84,61 @@ def test_what_is_wrong_stands_beside_its_field_and_what_was_typed_stays(alice, w
     assert page.id(field).get("aria-invalid") == "true"
     assert typed[field] in (page.id(field).get("value"), page.id(field).text)
     assert not World.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("demo__ecko", "demo__echo"),
+        ("heddle:calculat", "heddle__calculate"),
+        ("calculate", "heddle__calculate"),
+        ("shop__zzzzzzzz", ""),
+        ("globex__find_ride", ""),
+    ],
+)
+def test_a_wrong_name_of_a_tool_is_told_with_the_one_that_was_probably_meant(alice, who, api, world, typed, meant):
+    """Beside its field, when a world is made and when tools are added; over REST too; never a tool of another org."""
+    tool = {"name": "find_ride", "description": "x", "input_schema": {"type": "object"}}
+    sent = {"dialect": "anthropic", "server": "globex-rides", "tool": tool}
+    data_of(api("eve").post("/v1/catalogue/tools/import", sent))
+    said = f"There is no tool {typed} that you can see.{f' Did you mean {meant}?' if meant else ''}"
+    page = dom(alice.post("/catalogue/worlds/new/", {"mode": "stateful", "tools": typed}), 404)
+    assert page.id("tools-wrong").words == said
+    assert page.one(href="#tools").within("li").words == f"Individual tools: {said}"
+    assert dom(alice.post(path(world, "tools/"), {"tools": typed}), 400).id("more-tools-wrong").words == said
+    answer = api("alice").post("/v1/catalogue/worlds", {"tools": [typed]})
+    assert (answer.status_code, answer.json()["error"]["message"]) == (404, said)
+
+
+def test_individual_tools_are_chosen_by_server_and_added_to_those_that_are_typed(alice, who, api):
+    page = get(alice, "/catalogue/worlds/new/")
+    box = page.one("input", name="picked", value="demo__echo")
+    assert box.within("fieldset").one("legend").words == "demo" and box.within("label").words == "echo"
+    assert box.within("details").one("summary").words == "Choose individual tools" and not box.within("details").has(
+        "open"
+    )
+    typed = {"mode": "stateful", "tools": "heddle__wait, demo__echo", "picked": ["demo__echo", "demo__value"]}
+    again = dom(alice.post("/catalogue/worlds/new/", {**typed, "seed": "seven"}), 400)
+    assert [each["value"] for each in again.all("input", name="picked") if each.has("checked")] == typed["picked"]
+    assert again.one("input", name="picked", value="demo__echo").within("details").has("open")
+    alice.post("/catalogue/worlds/new/", typed)
+    assert [tool.qualified_name for tool in World.objects.get().tools.order_by("qualified_name")] == [
+        "demo__echo", "demo__value", "heddle__wait",
+    ]  # fmt: skip
+
+
+def test_of_many_tools_the_first_are_offered_at_a_constant_price_and_the_rest_counted(alice, who, api, monkeypatch):
+    before = queries(alice, "/catalogue/worlds/new/")
+    tool = {"description": "x", "input_schema": {"type": "object"}}
+    many = [{**tool, "name": f"tool_{n:03}"} for n in range(240)]
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "anthropic", "server": "aa", "tools": many}))
+    assert queries(alice, "/catalogue/worlds/new/") == before
+    for most in (browsing.MAX_NAMES, 230):
+        monkeypatch.setattr(browsing, "MAX_NAMES", most)
+        page = get(alice, "/catalogue/worlds/new/")
+        assert len(page.all("input", name="picked")) == 200
+        count = Tool.objects.visible_in(who.acme.pk).count() - 200
+        assert f"{count} more tools can only be typed above." in page.one("main").words
 
 
 def test_numbers_that_are_none_are_refused_all_at_once(alice, who):
