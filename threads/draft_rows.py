@@ -85,6 +85,10 @@ class Rows:
         rows = [row for row in self.variables if not row.is_blank]
         return replace(self, variables=(*rows, *map(VariableRow, names))[:MOST_ROWS])
 
+    def id_of(self, variable: str) -> str:
+        """The id of the form field of a variable's row, empty if it has none."""
+        return next((_id("variables", at) for at, row in enumerate(self.variables, 1) if row.name == variable), "")
+
     def with_blanks(self, part: str = "") -> "Rows":
         """The rows with at least one blank row at the end of each part, and one more in the part `part`."""
         variables, goals = self.variables, self.goals

@@ -20,7 +20,6 @@ from threads.models import Agent
 from threads.wire_agents import AgentIn, AgentPatch, LaunchIn
 
 PAGE = 50
-_ADDED = "variables: the template uses the names that were added here; save again to declare them"
 OFFERED = 60
 """Maximum number of skills shown as checkboxes; others are typed."""
 
@@ -130,13 +129,16 @@ def launch(request: HttpRequest, agent_id: str) -> HttpResponse:
 def _form(
     request: HttpRequest, draft: drafting.Draft, problem: DomainError | None = None, *, agent: Agent | None = None
 ) -> HttpResponse:
-    """The form with the typed content, an added row if requested, and each error next to its field."""
+    """The form with the typed content, an added row if requested, and each error next to its field.
+
+    Variables that the template uses but does not declare get rows; the user is asked to save again.
+    """
     typed, added = draft.fields, request.POST.get("add", "")
     missing = problem.names if isinstance(problem, agents.Undeclared) else ()
     rows = draft.rows.with_variables(missing).with_blanks(added)
     places = rows.places()
     names = drafting.TYPED_AS | places | ({} if typed["messages"].strip() else {"messages": "text"})
-    told = InvalidRequest(_ADDED) if missing else problem
+    told = None if missing else problem
     errors = forms.reasons(told, (*drafting.FIELDS, *places), otherwise="form", names=names) if told else {}
     known = {profile.id for profile in profiles.all_profiles()}
     org = agent.org if agent else current_org(request)
@@ -146,6 +148,8 @@ def _form(
         "rows": rows.shown(errors),
         "variables_json": rows.variables_json,
         "added": added,
+        "undeclared": [f"{{{{{name}}}}}" for name in missing],
+        "first_added": rows.id_of(missing[0]) if missing else "",
         "kinds": draft_rows.kinds_of(rows),
         "seen": seen_by(request.POST.get("seen"), agent, problem) if agent else "",
         "errors": errors,

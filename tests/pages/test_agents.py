@@ -292,12 +292,6 @@ def test_saving_an_untouched_form_changes_nothing(browser_of: Browser, who: Peop
         ({"client_tools": json.dumps([{**TOOL, "input_schema": {"type": 7}}])}, "client_tools", "input_schema"),
         ({"client_tools": json.dumps([{**TOOL, "name": "calculate"}])}, "client_tools", "server tool"),
         (rows(variables=VARIABLES[:1]), "variable-1", "station is declared but not used in the template"),
-        (
-            {"text": "{{it}}"},
-            "variable-1",
-            "The template uses the names that were added here; save again to declare them",
-        ),
-        ({"text": "{{it}} {{that}}"}, "variable-2", "The template uses the names that were added here"),
         (rows(variables=[{}, {"name": "a b"}]), "variable-2", "name: "),
         (rows(variables=[{"default": "x"}]), "variable-1", "name: "),
         ({"variables_json": '[{"name": "a", "required": false}]'}, "variables_json", "default: is required"),
@@ -330,6 +324,38 @@ def test_what_cannot_be_saved_is_kept_whole_and_named_beside_its_field(
         # A blank row is added where none was left.
         assert kept[name][: len(value)] == value if isinstance(value, list) else kept[name] == [value]
     assert Agent.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{{who}}", "{{who}} was added to Variables below. Check it, then save again."),
+        ("{{b}} {{a}}", "{{a}} and {{b}} were added to Variables below. Check them, then save again."),
+        (
+            "".join(f"{{{{{letter}}}}}" for letter in "abcdefghij"),
+            "{{a}}, {{b}}, {{c}}, {{d}}, {{e}}, {{f}}, {{g}}, {{h}} and 2 more were added to Variables below."
+            " Check them, then save again.",
+        ),
+    ],
+)
+def test_names_that_the_template_uses_get_rows_and_saving_again_declares_them(
+    browser_of: Browser, who: People, text: str, said: str
+) -> None:
+    """Help, and no error of what was typed."""
+    client = browser_of("alice")
+    typed = {"name": "One", "text": "{{city}}", **rows(variables=[{"name": "city"}, {}])}
+    page = dom(written(client, 400, **typed, system_prompt=f"Hello {text}"), 400)
+    notice = page.one(role="alert")
+    assert (notice["data-tone"], notice.words) == ("warn", said)
+    assert page.none(class_="wrong") and page.none(aria_invalid="true")
+    focused = page.one(autofocus=True)
+    assert (focused["id"], f"{{{{{focused['value']}}}}}") == (
+        "variable-2",
+        said[:5] if "who" not in said else "{{who}}",
+    )
+    assert notice.one("a")["href"] == "#variable-2"
+    assert submit(client, form(page, "/agents/new/")).status_code == 302
+    assert [each["name"] for each in Agent.objects.get().variables][:2] == ["city", focused["value"]]
 
 
 def test_a_row_is_added_without_a_script_and_keeps_all_that_was_typed(browser_of: Browser, who: People) -> None:
