@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from django.db.models import Count
 
-from catalogue import tools, usage
+from catalogue import publishing, tools, usage
+from catalogue.dialects import convilyn, ctp, mcp
 from catalogue.models import Tool, ToolServer, ToolVersion
 from catalogue.tools import Filters
 from catalogue.usage import Counts
@@ -143,14 +144,28 @@ def neighbours(tool: Tool) -> list[tuple[str, str, bool]]:
 def hints_of(version: ToolVersion) -> tuple[Hint, ...]:
     """The declared side effects and repeatability of a version. Those that need care have a warning icon; none gets a
     check mark, because no hint is good news by itself."""
-    # Repeating a read is harmless. If repeatability is not declared, it is taken as no (catalogue 1.1).
+    if version.idempotent:
+        return *_effects(version), Hint(_REPEATABLE)
+    # Repeating a read is harmless.
     tone = "" if version.annotations.get("read_only") is True else "warn"
-    return *_effects(version), Hint("safe to repeat") if version.idempotent else Hint("not safe to repeat", tone)
+    return *_effects(version), *([Hint("not safe to repeat", tone)] if _says_not_to_repeat(version) else [])
 
 
 def unsaid_by(version: ToolVersion) -> list[str]:
-    """The side effects that a version does not declare. Null means unknown, never no (catalogue 1.1)."""
-    return [unsaid for name, (_, _, unsaid) in _EFFECTS.items() if version.annotations.get(name) is None]
+    """The hints that a version does not declare. Null means unknown, never no (catalogue 1.1)."""
+    unsaid = [unsaid for name, (_, _, unsaid) in _EFFECTS.items() if version.annotations.get(name) is None]
+    return unsaid if version.idempotent or _says_not_to_repeat(version) else [*unsaid, _REPEATABLE]
+
+
+_REPEATABLE: Final = "safe to repeat"
+_TELLING: Final = frozenset({ctp.NAME, convilyn.NAME, publishing.DIALECT})
+"""Source dialects in which every tool says whether it may be repeated."""
+
+
+def _says_not_to_repeat(version: ToolVersion) -> bool:
+    """Whether its author declared that; the record has no third value, since undeclared is taken as no."""
+    hints = version.extras.get(mcp.NAME, {}).get("annotations") or {}
+    return version.source_dialect in _TELLING or hints.get("idempotentHint") is False
 
 
 _EFFECTS: Final = {

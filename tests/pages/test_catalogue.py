@@ -213,7 +213,7 @@ def test_c3_a_tool_is_read_as_tables_with_references_followed(browser_of, publis
         ["next", "object", "recursive"],
     ]
     assert cells(page, "Output, field by field") == [["paid", "number", ""]]
-    assert "4 hints not declared: changes data" in page.words
+    assert "5 hints not declared: changes data" in page.words
     assert json.loads(page.all("pre")[0].text) == RIDE
 
 
@@ -227,12 +227,12 @@ def test_c50_what_is_unknown_is_said_in_words_and_never_as_no(browser_of, publis
     publish(tool(annotations={"readOnlyHint": True, "destructiveHint": False}))
     facts = get(browser_of("alice"), path("bikes__look_up")).one("article").one("dl")
     assert "read-only" in facts.words and "not destructive" in facts.words
-    assert "2 hints not declared: external effects, changes caches" in facts.words
+    assert "3 hints not declared: external effects, changes caches, safe to repeat" in facts.words
 
 
 def test_only_what_asks_for_care_is_marked_among_the_hints(browser_of, publish):
     """A tick or a cross beside a word would say whether that is good, and said the opposite."""
-    hints = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True}
+    hints = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True, "idempotentHint": False}
     publish(tool(annotations=hints), tool("look", annotations={**hints, "readOnlyHint": True}))
 
     def marks(name: str) -> dict[str, tuple[str | None, str]]:
@@ -249,6 +249,31 @@ def test_only_what_asks_for_care_is_marked_among_the_hints(browser_of, publish):
         "not safe to repeat": ("warn", "warn"),
     }
     assert marks("look")["not safe to repeat"] == (None, "rest"), "reading twice harms nobody"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sent", "is_told"),
+    [
+        ("mcp", {"inputSchema": RIDE}, False),
+        ("mcp", {"inputSchema": RIDE, "annotations": {"idempotentHint": None}}, False),
+        ("mcp", {"inputSchema": RIDE, "annotations": {"idempotentHint": False}}, True),
+        ("anthropic", {"input_schema": RIDE}, False),
+        ("convilyn", {"input_schema": RIDE, "idempotent": False}, True),
+    ],
+)
+def test_that_a_tool_is_not_safe_to_repeat_is_a_warning_only_if_its_author_said_so(
+    browser_of, api, dialect, sent, is_told
+):
+    named = {"name": "look_up", "description": "Looks up a ride.", **sent}
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": dialect, "server": "bikes", "tool": named}))
+    facts = get(browser_of("alice"), path("bikes__look_up")).one("article").one("dl")
+    assert [(each.words, each.get("data-tone")) for each in facts.all("span", class_="mark")] == (
+        [("not safe to repeat", "warn")] if is_told else []
+    )
+    unsaid = "changes data, destroys data, external effects, changes caches"
+    assert (
+        f"4 hints not declared: {unsaid}" if is_told else f"5 hints not declared: {unsaid}, safe to repeat"
+    ) in facts.words
 
 
 def test_versions_say_what_they_changed_and_any_two_are_compared(browser_of, publish):
