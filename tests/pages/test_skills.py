@@ -167,7 +167,7 @@ def test_a_new_version_begins_with_the_highest_and_moves_no_pin(browser_of: Brow
     assert SkillSubscription.objects.get().ai_version == 1
     page = get(client, path(held))
     assert "version 2 of 2" in page.one("header", class_="lead").words
-    assert "This is version 1." in get(client, path(held) + "?version=1").one(data_tone="warn").words
+    assert "This is version 1." in get(client, path(held) + "?version=1").one(class_="fault", data_tone="warn").words
     get(client, path(held) + "?version=3", 404)
     get(client, path(held) + "?version=x", 404)
     page = dom(
@@ -345,6 +345,27 @@ def test_an_editor_who_is_not_the_author_is_not_offered_the_visibility(browser_o
     dom(client.post(path(held, "delete/")), 403)
     dom(client.post(path(held, "versions/1/delete/")), 403)
     assert submit(client, form(get(client, path(held, "change/")), path(held, "change/")), tags="x").status_code == 302
+
+
+def test_an_older_version_than_the_latest_is_said_to_be_one_and_the_latest_is_one_press_away(
+    browser_of: Browser, who: People
+) -> None:
+    """Nothing moves by itself: the older one may be meant."""
+    held, client = skill(who.alice), browser_of("alice")
+    assert "Use version" not in get(client, path(held)).words
+    add(who.alice, held, "Two.")
+    add(who.alice, held, "Three.")
+    row = get(client, "/skills/").one("td", class_="title").within("tr")
+    assert row.one(data_tone="warn").words == "version 1, 3 is newer" and row.none(data_tone="pos")
+    page = get(client, path(held)).one("section", aria_labelledby="use")
+    assert page.one(data_tone="warn").words == "version 3 is newer"
+    button = next(each for each in page.all("button") if each.words == "Use version 3")
+    assert client.post(button.within("form")["action"], {button["name"]: button["value"]}).status_code == 302
+    assert SkillSubscription.objects.get().ai_version == 3
+    assert get(client, "/skills/").one("td", class_="title").within("tr").one(data_tone="pos").words == "version 3"
+    assert "Use version" not in get(client, path(held)).words
+    skills.subscribe(who.bob.actor, held)
+    assert "Use version" not in get(browser_of("bob"), path(held)).words, "none is chosen, on purpose"
 
 
 def test_subscribing_pinning_and_leaving(browser_of: Browser, who: People) -> None:
