@@ -109,6 +109,8 @@ def _new(request: HttpRequest, typed: dict[str, Any], problem: DomainError | Non
         errors = {"tools": problem.message}
     elif problem and not any(row.wrong for row in rows):
         errors = forms.reasons(problem, (*FIELDS, *_NAMES, "fixtures"), otherwise="form", names=_NAMES)
+    if "error_codes" in errors and not typed["error_codes"]:
+        errors["error_codes"] = "Choose at least one error code."
     org = current_org(request)
     names = browsing.names(org.pk) if org else []
     offered, left = browsing.offered(org.pk, names) if org else ({}, 0)

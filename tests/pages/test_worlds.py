@@ -153,9 +153,12 @@ def test_numbers_that_are_none_are_refused_all_at_once(alice, who):
 
 
 def test_codes_are_needed_where_something_fails_and_strictness_where_there_are_fixtures(alice, who):
-    for typed in ({"mode": "stateful", "failure_rate": "0.5"}, {"mode": "schema_only", "strict_fixtures": "true"}):
+    for typed, said in (
+        ({"mode": "stateful", "failure_rate": "0.5"}, "Choose at least one error code."),
+        ({"mode": "schema_only", "strict_fixtures": "true"}, "The mode schema_only does not use fixtures."),
+    ):
         response = alice.post("/catalogue/worlds/new/", typed)
-        assert dom(response, 400).all(class_="wrong")
+        assert [each.words for each in dom(response, 400).all(class_="wrong")] == [said]
 
 
 def test_the_tool_that_is_chosen_is_called_by_a_form_made_from_its_schema(alice, world):
@@ -171,6 +174,14 @@ def test_the_tool_that_is_chosen_is_called_by_a_form_made_from_its_schema(alice,
     wrong = dom(submit(alice, form, **{labels["message"]: "hi", labels["repeat"]: "many"}), 400)
     assert wrong.id(labels["repeat"])["aria-invalid"] == "true"
     assert Call.objects.filter(world=world).count() == 1
+
+
+def test_the_tool_is_chosen_by_a_button_only_without_scripts(alice, world):
+    """The select sends by itself; what the style hides is still there for whoever has no scripts."""
+    page = get(alice, path(world)).id("call")
+    button = next(each for each in page.all("button") if each.words == "Choose")
+    assert button.has("data-unscripted") and button.within("form")["method"] == "get"
+    assert page.id("tool")["hx-trigger"] == "change"
 
 
 def test_a_call_by_hand_shows_its_answer_and_stays_in_the_form(alice, world):
