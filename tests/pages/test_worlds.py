@@ -498,6 +498,17 @@ def test_open_worlds_are_offered_where_something_is_played(alice, who, world, br
     assert offered(alice, "/threads/start/") == {other.world_id}
 
 
+def test_that_real_tools_act_is_said_where_a_world_could_be_chosen(alice, who, world):
+    def told(place):
+        return [(each["value"], each.words) for each in get(alice, place).id("world").all("option")][:2]
+
+    real = "Real tools (they act)"
+    assert told("/threads/start/")[0] == ("", real)
+    assert told(f"/threads/{make.thread(who.alice).thread_id}/")[0] == ("", real)
+    inside = make.thread(who.alice, world_id=world.world_id)
+    assert told(f"/threads/{inside.thread_id}/") == [("", "Simulated in the same world"), ("none", real)]
+
+
 def test_a_fork_leaves_its_world_where_it_is_told_to(alice, who, world):
     thread = make.thread(who.alice, world_id=world.world_id)
     for said, expected in (("", world), ("none", None)):
