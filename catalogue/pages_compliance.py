@@ -58,7 +58,8 @@ def compliance(request: HttpRequest) -> HttpResponse:
             bodies.check_storable(typed)
             asked = {"server": typed["server"], "world_id": typed["world"] or None}
             report = running.run(page_actor(request), required_org(request).pk, bodies.parse(ComplianceIn, asked))
-            context |= {"report": report, "groups": grouped(report.results)}
+            checked = servers.server_out(servers.server_for(required_org(request).pk, typed["server"]))
+            context |= {"report": report, "groups": grouped(report.results), "checked": checked}
         except (InvalidRequest, NotFound, Expired) as problem:
             context["fault"], status = problem.message, problem.status
     return render(request, "catalogue/compliance.html", context, status=status)

@@ -15,7 +15,7 @@ from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import require_maker
-from catalogue import browsing, calling, dialects, fields, hooks, naming, tools, usage
+from catalogue import browsing, calling, dialects, fields, hooks, naming, servers, tools, usage
 from catalogue.changes import changes
 from catalogue.compliance import own
 from catalogue.compliance.subject import Checked
@@ -25,7 +25,7 @@ from catalogue.pages_compliance import grouped
 from catalogue.record import Loss, ToolProblem
 from catalogue.tabulating import table
 from catalogue.wire_calls import RecordedCallOut
-from catalogue.wire_tools import ToolPatch
+from catalogue.wire_tools import ServerOut, ServerPatch, ToolPatch
 from catalogue.worlds import choosing
 from core import bodies, differences, forms, paging
 from core.actor import Actor
@@ -43,35 +43,67 @@ NEW_WORLD = "new"
 @signed_in
 @require_GET
 def tool_list(request: HttpRequest) -> HttpResponse:
-    """List the tools of the org and the built-in ones, by server (C49); the URL holds the filters."""
-    org = current_org(request)
-    line, after = (request.GET.get(name, "") for name in ("q", "after"))
+    """List the tools of the org and the built-in ones, by server (C49); the URL holds the filters.
+
+    `describe` opens the form for the description of the server that the list is limited to.
+    """
+    return _listed(request, request.GET.get("q", ""), is_describing="describe" in request.GET)
+
+
+def _listed(request: HttpRequest, line: str, *, status: int = 200, **more: Any) -> HttpResponse:
+    """The list for a search query; `more` is for the form of the server's description."""
+    org, after = current_org(request), request.GET.get("after", "")
     shelves: list[browsing.Shelf] = []
-    servers: list[tuple[str, str, int | None, bool]] = []
-    next_token = None
+    links: list[tuple[str, str, int | None, bool]] = []
+    next_token = server = None
     if org is not None:
         bodies.check_storable({"q": line})
         filters = browsing.filters_of(line[: browsing.MAX_LINE])
         shelves, next_token = browsing.shelves(org.pk, filters, limit=PAGE, page_token=after or None)
-        servers = _sieve(line[: browsing.MAX_LINE], filters.server, browsing.server_lines(org.pk))
+        links = _sieve(line[: browsing.MAX_LINE], filters.server, browsing.server_lines(org.pk))
+        server = _server(org.pk, filters.server) if filters.server else None
     context = {
         "shelves": shelves,
         "shown": sum(len(shelf.tools) for shelf in shelves),
-        "servers": servers,
+        "servers": links,
+        "server": server,
         "next_url": paging.next_url(request.GET, next_token),
         "q": line,
+        **more,
     }
-    return render(request, "catalogue/tools.html", context)
+    return render(request, "catalogue/tools.html", context, status=status)
 
 
-def _sieve(
-    line: str, chosen: str | None, servers: list[browsing.ServerLine]
-) -> list[tuple[str, str, int | None, bool]]:
+def _server(org_id: int, name: str) -> ServerOut | None:
+    try:
+        return servers.server_out(servers.server_for(org_id, name))
+    except NotFound:
+        return None
+
+
+@signed_in
+@require_POST
+def describe(request: HttpRequest, server: str) -> HttpResponse:
+    """Change a server's description (C18)."""
+    actor, found = page_actor(request), servers.server_for(required_org(request).pk, server)
+    servers.require_own(found)
+    typed = {"description": forms.lines(request.POST.get("description", "")).strip()}
+    line = f"server:{found.name}"
+    try:
+        bodies.check_storable(typed)
+        servers.patch(actor, found, bodies.parse(ServerPatch, typed))
+    except InvalidRequest as problem:
+        return _listed(request, line, status=problem.status, typed=typed, wrong=forms.reason(problem))
+    notes.success(request, "Saved.")
+    return redirect(f"{reverse('catalogue:tools')}?{urlencode({'q': line})}")
+
+
+def _sieve(line: str, chosen: str | None, found: list[browsing.ServerLine]) -> list[tuple[str, str, int | None, bool]]:
     """Links to filter by server, if there are several or one is chosen; each keeps the other search terms."""
-    if len(servers) < 2 and not chosen:
+    if len(found) < 2 and not chosen:
         return []
     here = reverse("catalogue:tools")
-    named = [("", "All servers", None), *((each.name, each.name, each.count) for each in servers)]
+    named = [("", "All servers", None), *((each.name, each.name, each.count) for each in found)]
     lines = [(browsing.narrowed(line, name), word, count, name == (chosen or "")) for name, word, count in named]
     return [(f"{here}?{urlencode({'q': q})}" if q else here, word, count, at) for q, word, count, at in lines]
 

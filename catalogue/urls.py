@@ -8,6 +8,7 @@ app_name = "catalogue"
 urlpatterns = [
     path("catalogue/", pages_tools.tool_list, name="tools"),
     path("catalogue/import/", pages_importing.import_tools, name="import"),
+    path("catalogue/servers/<str:server>/describe/", pages_tools.describe, name="server_describe"),
     path("catalogue/tools/<str:qualified_name>/", pages_tools.tool, name="tool"),
     path("catalogue/tools/<str:qualified_name>/change/", pages_tools.change, name="tool_change"),
     path("catalogue/tools/<str:qualified_name>/compare/", pages_tools.compare, name="tool_compare"),

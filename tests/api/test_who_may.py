@@ -692,6 +692,9 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "catalogue/"): Page(stranger=200, has_object=False),
     ("GET", "catalogue/import/"): Page(stranger=200, has_object=False),
     ("POST", "catalogue/import/"): Page(200, 200, 200, 200, {"text": "def f(): pass", "server": "s"}, has_object=False),
+    ("POST", "catalogue/servers/<str:server>/describe/"): acting(
+        shared=302, stranger=404, admin=302, description="Bikes."
+    ),
     ("GET", f"{TOOL_PAGE}/"): TOOL_OF_ORG,
     ("GET", f"{TOOL_PAGE}/compare/?from=1&to=1"): TOOL_OF_ORG,
     ("GET", f"{TOOL_PAGE}/export/?dialect=openai"): TOOL_OF_ORG,

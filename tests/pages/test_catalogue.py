@@ -108,6 +108,33 @@ def test_the_way_to_every_page_of_a_tool_is_told_alike(browser_of, publish):
     assert crumbs(get(alice, path("bikes__look_up", "export/?dialect=ctp"))) == [*way, ("Export", None)]
 
 
+def test_a_server_is_described_where_compliance_says_that_it_is_not(browser_of, publish):
+    """Every member of its org may, as over REST; nobody describes what is built in."""
+    publish(tool(), server="my-bikes")
+    alice, bob = browser_of("alice"), browser_of("bob")
+    assert not get(alice, "/catalogue/?q=server:my-bikes").id("describe").has("open")
+    report = dom(bob.post("/catalogue/compliance/", {"server": "my-bikes"}))
+    link = report.one("a", href="/catalogue/?q=server%3Amy-bikes&describe=1#describe")
+    row = link.within("tr").words
+    assert row == "my-bikes Metadata Missing metadata: Server description is empty: describe it"
+    page = get(bob, link["href"])
+    assert page.id("describe").has("open") and page.id("description").has("autofocus")
+    sent = submit(bob, page.id("describe").one("form"), description=f"Bikes.\r\n{HOSTILE}")
+    assert sent["Location"] == "/catalogue/?q=server%3Amy-bikes"
+    page = get(alice, sent["Location"])
+    assert ToolServer.objects.get(name="my-bikes").description == f"Bikes.\n{HOSTILE}" == page.id("description").text
+    assert page.id("describe").one("summary").words == "Edit the description" and not page.id("describe").has("open")
+    report = dom(alice.post("/catalogue/compliance/", {"server": "my-bikes"}))
+    assert "describe it" not in report.words and "Server metadata is complete" in report.words
+    here = "/catalogue/servers/my-bikes/describe/"
+    refused = dom(alice.post(here, {"description": "a\x00b"}), 400)
+    assert "NUL" in refused.id("description-wrong").words and refused.id("describe").has("open")
+    assert browser_of("eve").post(here, {"description": "x"}).status_code == 404
+    assert get(browser_of("eve"), "/catalogue/?q=server:my-bikes").none(id="describe")
+    assert get(alice, "/catalogue/?q=server:demo").none(id="describe")
+    assert alice.post("/catalogue/servers/demo/describe/", {"description": "x"}).status_code == 403
+
+
 def called(who: Any, name: str, outcome: str, ms: int, *, thread_id: str = "", code: str = "", **more: Any) -> Call:
     """A call as the verbs leave it, without waiting for it."""
     error = {"code": code, "message": "said by the tool", "details": None, "suggestion": None} if code else None

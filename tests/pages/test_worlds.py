@@ -310,7 +310,8 @@ def test_the_report_puts_failures_first(alice, who):
     words = [group.one("summary").words.partition(" ")[0] for group in groups]
     assert words == [word for word in ("failed", "warning", "passed") if word in words] and "passed" in words
     assert [group.has("open") for group in groups] == [word != "passed" for word in words], "nobody reads what passed"
-    assert "the server Metadata" in groups[-1].one("tbody").words
+    assert "demo Metadata" in groups[-1].one("tbody").words
+    assert groups[-1].all("a", href="/catalogue/?q=server%3Ademo")
     assert groups[-1].all("a", href="/catalogue/tools/demo__echo/"), "a check leads to its tool"
     assert "Passes when" in page.one("section", aria_labelledby="checks").words
     unknown = alice.post("/catalogue/compliance/", {"server": HOSTILE})
