@@ -115,6 +115,14 @@ def test_a_call_is_one_line_with_its_outcome_and_leads_to_its_payloads(browser_o
     assert fragment(browser_of("alice"), load["hx-get"]).all("pre")
 
 
+def test_the_message_with_a_result_is_reached_at_its_call(browser_of: Browser, who: People) -> None:
+    """The anchor of a message with several results stands at the first of their calls."""
+    thread = make.thread(who.alice, f"Add {calls('2 + 3', '1/0')}")
+    assert not Block.objects.filter(thread=thread, idx=2).exclude(kind="tool_result").exists()
+    page = get(browser_of("alice"), path(thread))
+    assert page.id("m2").within("details")["id"] == "c1-0"
+
+
 def test_a_call_that_took_no_time_says_so_and_one_of_unknown_time_does_not(browser_of: Browser, who: People) -> None:
     """A time of 0 was measured where the call was made here; an import that knows none stores the same."""
     client = browser_of("alice")

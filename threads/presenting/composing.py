@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise, takewhile
+from operator import itemgetter
 
 from django.utils.safestring import SafeString
 
@@ -140,9 +141,13 @@ class _Maker:
     figures: Mapping[int, tuple[str, ...]]
     imported: Import | None = None
     paired: set[tuple[int, str]] = field(default_factory=set)
+    answered: dict[int, str] = field(default_factory=dict)
+    """By message with results: the anchor of the first call that has one of them."""
 
     def __post_init__(self) -> None:
         self.paired = {(index, block["tool_use_id"]) for index, block in self.answers.values()}
+        for place, (index, _) in sorted(self.answers.items(), key=itemgetter(0)):
+            self.answered.setdefault(index, _anchor(*place))
 
     def article(self, run: Sequence[MessageSnapshot]) -> Article:
         first, last = run[0], run[-1]
@@ -177,15 +182,23 @@ class _Maker:
     def _parts(
         self, run: Sequence[MessageSnapshot], closing: MessageSnapshot | None
     ) -> tuple[list[Part], tuple[int, ...]]:
-        """The parts in order, each with the anchors of messages that begin with it or have no part of their own."""
+        """The parts in order, each with the anchors of messages that begin with it or have no part of their own: those
+        of results are at their first call.
+        """
         parts: list[Part] = []
+        calls: dict[str, int] = {}
         pending: list[int] = []
         for message in run:
+            made = list(self._parts_of(message))
+            call = None if made else calls.get(self.answered.get(message.index, ""))
+            if call is not None:
+                parts[call] = replace(parts[call], anchors=(*parts[call].anchors, message.index))
+                continue
             if message is not run[0]:
                 pending.append(message.index)
-            made = list(self._parts_of(message))
             if made and message is not closing and message.role == "assistant":
                 made[-1] = self._with_acts(made[-1], message)
+            calls |= {part.anchor: place for place, part in enumerate(made, len(parts)) if isinstance(part, Call)}
             if made:
                 parts += [replace(made[0], anchors=tuple(pending)), *made[1:]]
                 pending = []
@@ -239,7 +252,7 @@ class _Maker:
         asked = use.get("input") if use.get("input") is not None else use.get("raw_request")
         return Call(
             index=message.index,
-            anchor=f"c{message.index}-{position}",
+            anchor=_anchor(message.index, position),
             tool_name=one_line(use["tool_name"], 64) or "unnamed tool",
             tool_use_id=use["tool_use_id"],
             gist=gist(asked),
@@ -256,6 +269,10 @@ class _Maker:
         return CALL_WORDS["waiting" if waits else "unanswered"]
 
 
+def _anchor(index: int, position: int) -> str:
+    return f"c{index}-{position}"
+
+
 def _state(closing: MessageSnapshot | None) -> str:
     return closing.status if closing and closing.status in ("generating", "failed", "cancelled") else ""
 
@@ -264,7 +281,7 @@ def _orphan(message: MessageSnapshot, position: int, result: BlockDict) -> Call:
     """A call for a result without a stored use, which imports can contain."""
     return Call(
         index=message.index,
-        anchor=f"c{message.index}-{position}",
+        anchor=_anchor(message.index, position),
         tool_name=one_line(result["tool_name"], 64) or "unnamed tool",
         tool_use_id=result["tool_use_id"],
         gist="a result without its tool use",
@@ -279,7 +296,7 @@ def _fault(message: MessageSnapshot, position: int, words: str, code: str | None
     cancelled = message.status == "cancelled" or code == "cancelled"
     return Fault(
         index=message.index,
-        anchor=f"c{message.index}-{position}",
+        anchor=_anchor(message.index, position),
         title="Cancelled" if cancelled else "Generation failed",
         message=words,
         code="" if cancelled else code or "",
