@@ -26,7 +26,7 @@ from feedback.models import UserFeedback
 from feedback.presenting import RateForm, checksum
 from feedback.taxonomy import fitting
 from feedback.wire import FeedbackIn
-from threads import screens
+from threads import finding, screens
 from threads.access import MessageStanding, Standing, thread_for
 from threads.models import Thread
 
@@ -121,9 +121,9 @@ def _require_seen(form: RateForm, seen: str | None, given: Mapping[str, Any]) ->
 
 def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> dict[str, Any]:
     """The thread page's context after a rating, with the article and the thumbs that show it."""
-    page = urlsplit(HtmxDetails(request).current_url or "").query
-    at = bodies.number(dict(parse_qsl(page)).get("at", ""))
-    context = screens.context(actor, thread, tz=zones.of(request), places=[index, at])
+    page = dict(parse_qsl(urlsplit(HtmxDetails(request).current_url or "").query))
+    at, asked = bodies.number(page.get("at", "")), finding.sought(page.get("q", "")).line
+    context = screens.context(actor, thread, tz=zones.of(request), places=[index, at], asked=asked)
     article = next((article for article in context["articles"] if index in article.covers), None)
     acts = next((acts for acts in article.all_acts if acts.index == index), None) if article else None
     return {**context, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}

@@ -63,13 +63,23 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Sought:
+    """What a query looks for inside threads: `words` are the texts that a thread may be found by, and `phrases` those
+    for its index, with their columns.
+    """
+
+    line: str = ""
+    """The query as it was typed; empty if it looks for nothing of that kind."""
+    words: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The condition and the order of a query. With problems it matches nothing, and `rest` is the query without the
     invalid terms.
 
     `is_asked` is whether it asks for anything besides the order.
-
-    `words` are the texts that a thread may be found by, and `phrases` those for its index, with their columns.
     """
 
     condition: Q
@@ -77,8 +87,7 @@ class Found:
     is_asked: bool = True
     problems: tuple[Problem, ...] = ()
     rest: str = ""
-    words: tuple[str, ...] = ()
-    phrases: tuple[tuple[str, ...], ...] = ()
+    sought: Sought = Sought()
 
 
 def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
@@ -92,10 +101,20 @@ def find(actor: Actor, line: str, *, tz: tzinfo = UTC) -> Found:
         return Found(Q(pk__in=[]), problems=tuple(problems), rest=_without(root))
     is_asked = _asks(root)
     condition = _fresh(root if is_asked else grammar.read(_UNASKED), Asking(actor, timezone.now(), tz))
-    sought = list(_sought(root))
-    words = [leaf.text.rstrip("*") for leaf in sought if isinstance(leaf, Text)]
-    phrases = [phrase for leaf in sought if (phrase := _phrase(leaf))]
-    return Found(condition, _order(root), is_asked, words=tuple(words), phrases=tuple(phrases))
+    return Found(condition, _order(root), is_asked, sought=_inside(root, line))
+
+
+def sought(line: str) -> Sought:
+    """What a query looks for inside threads; nothing if a term of it is invalid. No query to the database."""
+    root = _checked(line)
+    return Sought() if _unknown_in(root) else _inside(root, line)
+
+
+def _inside(root: Node, line: str) -> Sought:
+    leaves = list(_sought(root))
+    words = [leaf.text.rstrip("*") for leaf in leaves if isinstance(leaf, Text)]
+    phrases = [phrase for leaf in leaves if (phrase := _phrase(leaf))]
+    return Sought(line, tuple(words), tuple(phrases)) if words or phrases else Sought()
 
 
 def _phrase(leaf: Leaf) -> tuple[str, ...] | None:

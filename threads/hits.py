@@ -12,6 +12,7 @@ from core import fulltext
 from core.markdown import unmarked
 from core.wording import flat
 from threads import searching
+from threads.finding import Sought
 from threads.lists import written
 from threads.models import Block, Thread
 from threads.presenting.listing import Hit
@@ -22,11 +23,12 @@ _READ = 50_000
 """Characters of a message in which the text is looked for."""
 
 
-def of(threads: Sequence[Thread], words: Sequence[str], phrases: Sequence[tuple[str, ...]]) -> dict[int, Hit]:
-    """The first hit in each thread, by row id: of these phrases, else of the texts that the index may not find.
+def of(threads: Sequence[Thread], sought: Sought) -> dict[int, Hit]:
+    """The first hit in each thread, by row id: of its phrases, else of the texts that the index may not find.
 
     None in those whose title has all of the texts. At most four queries, and one for each phrase.
     """
+    words, phrases = sought.words, sought.phrases
     searched = {thread.pk for thread in threads}
     if words:
         asked = [each.casefold() for each in words]

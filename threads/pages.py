@@ -85,7 +85,7 @@ def threads(request: HttpRequest) -> HttpResponse:
         "order": next(each for each in orders if each.is_current),
         "orders": orders,
         "remarks": [] if shown or found.problems or after else _refused(finding.advice(actor, line)),
-        "has_words": bool(found.words),
+        "has_words": bool(found.sought.words),
         "rest": found.rest,
         "rest_href": listing.href(found.rest),
         "next_url": paging.next_url(request.GET, next_token, band=bands[-1].key if bands else ""),
@@ -204,7 +204,8 @@ def _detail(
 ) -> HttpResponse:
     at = bodies.number(request.GET.get("at", ""))
     told = max(hooks.feedback.replies(actor, thread).values(), default=None)  # read before what the page shows
-    context = screens.context(actor, thread, tz=zones.of(request), places=[at])
+    sought = finding.sought(request.GET.get("q", ""))
+    context = screens.context(actor, thread, tz=zones.of(request), places=[at], asked=sought.line)
     context |= {"form": form, "at": at, "told": told.isoformat() if told else ""}
     screens.note_seen(actor, thread, context["articles"])
     return render(request, "threads/detail.html", context, status=status)

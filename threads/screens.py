@@ -27,13 +27,13 @@ from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
 from threads.finding import Found
 from threads.models import Agent, Block, Goal, Message, Pin, Subject, Thread
-from threads.ordering import CHANGED, Order
+from threads.ordering import CHANGED
 from threads.presenting import composing, excerpting, landmarks
 from threads.presenting.articles import Article, Gap, Mark, Piece
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.heading import AgentLink, ForkLink, ForkSource, ThreadHead
 from threads.presenting.imports import Import
-from threads.presenting.listing import Hit, ThreadRow
+from threads.presenting.listing import Hit, ThreadRow, href
 from threads.presenting.words import thread_word
 from threads.status import RUNNING, SENDABLE, GoalStatus
 
@@ -184,13 +184,18 @@ def _said_before(thread: Thread, first: int) -> datetime | None:
     return said.values_list("created", flat=True).first()
 
 
-def context(actor: Actor, thread: Thread, *, tz: ZoneInfo, places: Iterable[int | None] = ()) -> dict[str, Any]:
-    """The template context of a thread's page or its parts; of a long thread its ends and what is around `places`."""
+def context(
+    actor: Actor, thread: Thread, *, tz: ZoneInfo, places: Iterable[int | None] = (), asked: str = ""
+) -> dict[str, Any]:
+    """The template context of a thread's page or its parts; of a long thread its ends and what is around `places`.
+    `asked` is the query of the list that it was opened from.
+    """
     shown = extract(actor, thread, extracts.PAGE, tz=tz, places=places)
-    return around(shown, head_of(actor, thread, token=shown.token, goals=shown.goals, worlds=worlds_for(actor, thread)))
+    head = head_of(actor, thread, token=shown.token, goals=shown.goals, worlds=worlds_for(actor, thread))
+    return around(shown, head, asked)
 
 
-def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
+def around(shown: Screen, head: ThreadHead, asked: str = "") -> dict[str, Any]:
     """Like `context`, from a screen and a head, which must be the reader's own."""
     thread, pieces = shown.thread, shown.pieces()
     articles = [each for each in pieces if isinstance(each, Article)]
@@ -202,6 +207,8 @@ def around(shown: Screen, head: ThreadHead) -> dict[str, Any]:
         "jumps": landmarks.jumps(pieces),
         "thread_map": landmarks.thread_map(pieces),
         "here": reverse("threads:detail", args=[thread.thread_id]),
+        "asked": asked,
+        "row_href": reverse("threads:list") + (href(asked) if asked else "") + f"#t-{thread.thread_id}",
         "asking": answering.asking(thread),
     }
 
@@ -324,9 +331,9 @@ def rows_of(actor: Actor, threads: Sequence[Thread], asked: Found) -> list[Threa
     found by.
     """
     ratings = hooks.feedback.thread_ratings(actor, [thread.pk for thread in threads])
-    found, titles = hits.of(threads, asked.words, asked.phrases), hits.in_titles(threads, asked.words)
+    found, titles = hits.of(threads, asked.sought), hits.in_titles(threads, asked.sought.words)
     return [
-        _row(each, asked.order, ratings.get(each.pk, hooks.Ratings()), found.get(each.pk), titles.get(each.pk))
+        _row(each, asked, ratings.get(each.pk, hooks.Ratings()), found.get(each.pk), titles.get(each.pk))
         for each in threads
     ]
 
@@ -340,7 +347,7 @@ def stretch(thread: Thread, idx: int) -> tuple[int, int]:
     return pending.last_request(thread.pk, idx) or 0, LAST if following is None else following - 1
 
 
-def _row(thread: Thread, order: Order, ratings: hooks.Ratings, hit: Hit | None, in_title: Hit | None) -> ThreadRow:
+def _row(thread: Thread, asked: Found, ratings: hooks.Ratings, hit: Hit | None, in_title: Hit | None) -> ThreadRow:
     live = "l" if thread.status in RUNNING else ""
     return ThreadRow(
         thread_id=thread.thread_id,
@@ -349,7 +356,7 @@ def _row(thread: Thread, order: Order, ratings: hooks.Ratings, hit: Hit | None, 
         owner=thread.created_by.display_name,
         model_profile=thread.model_profile or "",
         message_count=thread.message_count,
-        at=thread.modified if order is CHANGED else thread.created,
+        at=thread.modified if asked.order is CHANGED else thread.created,
         weave=thread.weave + live,
         is_private=thread.visibility == "private",
         is_fork=thread.forked_from_id is not None,
@@ -360,6 +367,7 @@ def _row(thread: Thread, order: Order, ratings: hooks.Ratings, hit: Hit | None, 
         negative=ratings.negative,
         positive=ratings.positive,
         answered=ratings.answered,
+        asked=asked.sought.line,
         hit=hit,
         in_title=in_title,
     )

@@ -26,6 +26,7 @@ from core import bodies, notices, sse, zones
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import DomainError, InvalidRequest
+from core.grammar import MAX_LENGTH
 from core.shared import SharedTexts
 from threads import extracts, hooks, pending, reading, screens, transcript
 from threads.access import LAST, require, thread_for
@@ -193,13 +194,13 @@ def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
     eyes = screens.eyes_of(actor, thread, tz=zones.of(request))
     goals, worlds = screens.goal_notes(thread), screens.worlds_for(actor, thread)
     head = screens.head_of(actor, thread, token=eyes.token, goals=goals, worlds=worlds)
-    at = bodies.number(request.GET.get("at", ""))
+    at, asked = bodies.number(request.GET.get("at", "")), request.GET.get("q", "")[:MAX_LENGTH]
 
     def draw() -> str:
-        context = screens.around(screens.extract_through(eyes, thread, extracts.PAGE, [at]), head)
+        context = screens.around(screens.extract_through(eyes, thread, extracts.PAGE, [at]), head, asked)
         return render_to_string("threads/_live_head.html", context | {"form": None, "csrf_token": _STAND_IN})
 
-    return sse.Event("head", _DRAWN.get((eyes, head, at), draw).replace(_STAND_IN, get_token(request)))
+    return sse.Event("head", _DRAWN.get((eyes, head, at, asked), draw).replace(_STAND_IN, get_token(request)))
 
 
 # Rendered without the request, because the key does not cover what a template could read from it.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from django import template
 from django.template import Context
@@ -118,9 +118,11 @@ def thousands(number: int | None) -> str:
 
 
 @register.filter
-def at_message(index: int) -> str:
-    """The query and fragment of a message behind its thread's URL; of a long thread only a part is shown."""
-    return f"?at={index}#m{index}"
+def at_message(index: int, asked: str = "") -> str:
+    """The query and fragment of a message behind its thread's URL, with what it was found by; of a long thread only a
+    part is shown.
+    """
+    return f"?{urlencode({'q': asked, 'at': index} if asked else {'at': index})}#m{index}"
 
 
 @register.filter

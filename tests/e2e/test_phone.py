@@ -117,7 +117,7 @@ def test_a_row_of_the_list_is_cut_at_the_edge(visit: Callable[..., Visit], crowd
         assert box and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["viewport"]["width"]
     # All of the row leads there, and the browser marks the words.
     page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_url("**/?at=3#m3:~:text=*")
+    page.wait_for_url("**/?q=text%3Awords&at=3#m3:~:text=*")
 
 
 @pytest.mark.parametrize("name", ["admin", "maxi"])

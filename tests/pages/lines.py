@@ -85,11 +85,12 @@ def listen(browser_of: Browser, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
         client: Client | None = None,
         *,
         told: str = "",
+        asked: str = "",
         **sent: str,
     ) -> Line:
         token = reading.token_of(make.fresh(thread)) if token is None else token
         client = client or browser_of(name)
-        response = client.get(f"{path(thread)}live/", {"told": told, "token": token}, headers=sent)
+        response = client.get(f"{path(thread)}live/", {"q": asked, "told": told, "token": token}, headers=sent)
         assert response.status_code == 200 and response["Content-Type"] == "text/event-stream"
         lines.append(Line(response, token=token))
         return lines[-1]

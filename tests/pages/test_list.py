@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 import time_machine
@@ -666,8 +666,10 @@ def test_a_row_shows_where_the_words_are_that_it_was_found_by(browser_of: Browse
     shown = rows["Nothing yet"].one("p")
     assert shown.words == "First line. The PUMP is <b>loud</b>, the pump leaks" and shown.one("mark").words == "PUMP"
     assert (
-        rows["Nothing yet"].one("a")["href"].endswith(f"/{thread.thread_id}/?at=2#m2:~:text=First%20line.%20The-,PUMP")
+        rows["Nothing yet"].one("a")["href"]
+        == f"/threads/{thread.thread_id}/?q=pump+-is%3Afork&at=2#m2:~:text=First%20line.%20The-,PUMP"
     )
+    assert rows["A pump, too"].one("a")["href"].endswith("/?q=pump+-is%3Afork")
     assert not rows["A pump, too"].all("p") and rows["A pump, too"].one("mark").words == "pump"
     assert not get(client, "/threads/?q=is:mine+-pumpe").all("mark")
 
@@ -688,7 +690,7 @@ def test_a_row_shows_where_in_an_answer_the_words_are(browser_of: Browser, who: 
         shown = rows["Nothing"]
         assert shown.one("p").words == "<b>It is a Pump of old. Pumps!"
         assert shown.one("mark").words in ("Pump", "a Pump")
-        assert f"/{thread.thread_id}/?at=3#m3:~:text=" in shown.one("a")["href"]
+        assert f"/{thread.thread_id}/?{urlencode({'q': line, 'at': 3})}#m3:~:text=" in shown.one("a")["href"]
     assert not get(client, "/threads/?q=-text:pump").all("mark")
 
 

@@ -77,6 +77,15 @@ def test_a_goal_beside_words_that_were_read_long_ago_follows_its_turn(
     assert shape(line.held) == on_page(browser_of("alice"), thread)
 
 
+def test_the_head_keeps_the_way_back_to_the_search(listen: Listen, who: People) -> None:
+    """Also where two readers see the same, but came from different searches."""
+    thread = make.thread(who.alice, "A pump")
+    for asked, leads_to in (("pump & <b>", "/threads/?q=pump+%26+%3Cb%3E"), ("", "/threads/")):
+        (head,) = listen("alice", thread, asked=asked).news()
+        back = parsed(head.data).id("bar").one("nav", class_="crumbs").one("a")["href"]
+        assert back == f"{leads_to}#t-{thread.thread_id}"
+
+
 def test_the_head_follows_the_thread(listen: Listen, who: People) -> None:
     thread = make.thread(who.alice, "One")
     line = listen("alice", thread)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.test import Client
@@ -10,7 +11,7 @@ from django.utils import timezone
 from accounts.models import Membership
 from accounts.orgs import set_policy
 from tests import hooks, make
-from tests.pages.dom import Node, fragment, get, queries
+from tests.pages.dom import Node, fragment, get, parsed, queries
 from tests.people import People
 from threads import forks, sharing, titles
 from threads.models import Block, Message, Thread
@@ -59,6 +60,39 @@ def test_the_way_back_leads_to_its_row(browser_of: Browser, who: People) -> None
     back = get(client, path(thread)).one("nav", class_="crumbs").one("a")["href"]
     listed, _, row = back.partition("#")
     assert get(client, listed).id(row)["href"] == path(thread)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_kept"),
+    [
+        ("pump & <b> #1 50%", True),
+        ('"a pump" is:mine', True),
+        ("text:pump", True),
+        ("is:mine", False),
+        ("pump colour:red", False),
+        ("x" * 2001, False),
+        ("\ud800 pump", True),
+        ("", False),
+    ],
+)
+def test_the_way_back_leads_to_the_search_that_it_was_found_by(
+    browser_of: Browser, who: People, line: str, is_kept: bool
+) -> None:
+    """Not to one that looks for nothing in threads, or is invalid."""
+    thread, client = make.thread(who.alice, "A pump & <b> #1 50%"), browser_of("alice")
+    query = urlencode({"q": line}, errors="replace")
+    page = get(client, f"{path(thread)}?{query}")
+    row = f"#t-{thread.thread_id}"
+    assert page.one("nav", class_="crumbs").one("a")["href"] == f"/threads/{f'?{query}' if is_kept else ''}{row}"
+    assert (f"q={quote(line, safe='/', errors='replace')}&" in page.id("talk")["data-live"]) is is_kept
+
+
+def test_a_rating_leaves_the_way_back_as_it_was(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice, "A pump"), browser_of("alice")
+    shown = {"HX-Request": "true", "HX-Current-URL": f"http://testserver{path(thread)}?q=pump"}
+    answer = client.post(f"{path(thread)}messages/1/rate/", {"sentiment": "negative"}, headers=shown)
+    back = parsed(answer.content.decode()).id("bar").one("nav", class_="crumbs").one("a")["href"]
+    assert back == f"/threads/?q=pump#t-{thread.thread_id}"
 
 
 def test_a_title_that_is_how_the_first_message_begins_is_not_seen_above_it_again(

@@ -48,6 +48,8 @@ class ThreadRow:
     positive: int = 0
     answered: int | None = None
     """The message with an unseen reply to the reader's rating; the row links to it."""
+    asked: str = ""
+    """The query, if it looks for something inside threads; the row takes it along."""
     hit: Hit | None = None
     """Where the text is that the thread was found by, unless that is the title; the row links to it."""
     in_title: Hit | None = None
@@ -69,10 +71,10 @@ class ThreadRow:
     def place(self) -> str:
         """The end of the row's link: the message, if any, and the text found in it, which browsers mark."""
         if self.answered is not None:
-            return at_message(self.answered)
+            return at_message(self.answered, self.asked)
         if self.hit is None:
-            return ""
-        return at_message(self.hit.index) + _marking(self.hit)
+            return f"?{urlencode({'q': self.asked})}" if self.asked else ""
+        return at_message(self.hit.index, self.asked) + _marking(self.hit)
 
     @property
     def is_running(self) -> bool:
