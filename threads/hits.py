@@ -33,7 +33,7 @@ def of(threads: Sequence[Thread], sought: Sought) -> dict[int, Hit]:
     if words:
         asked = [each.casefold() for each in words]
         searched -= {each.pk for each in threads if all(word in (each.title or "").casefold() for word in asked)}
-    said = re.compile("|".join(fulltext.pattern_in_written(phrase).pattern for phrase, *_ in phrases))
+    said = _said(phrase for phrase, *_ in phrases)
     found = {
         pk: _hit(idx, text, said) or _hit(idx, calls, said) or Hit(idx, flat((text or calls)[:_AFTER]), "", "")
         for pk, idx, text, calls in searching.first_messages(sorted(searched), phrases)
@@ -42,11 +42,26 @@ def of(threads: Sequence[Thread], sought: Sought) -> dict[int, Hit]:
     return _written(searched - found.keys(), read) | found
 
 
+def calls(thread: Thread, index: int, sought: Sought) -> set[tuple[str, str | None]]:
+    """The tool uses and results of a message that contain one of the phrases: kind and tool use id. One query."""
+    phrases = [phrase for phrase, *columns in sought.phrases if not columns or "call" in columns]
+    if not phrases:
+        return set()
+    said = _said(phrases)
+    rows = Block.objects.filter(thread=thread, idx=index, kind__in=("tool_use", "tool_result"))
+    found = rows.values_list("kind", "tool_use_id", "data")
+    return {(kind, use_id) for kind, use_id, data in found if said.search(searching.called(kind, data))}
+
+
 def in_titles(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]:
     """The first of the texts in each title that has one, by row id of the thread."""
     said = _any_of(map(re.escape, words))
     places = [(each.pk, each.title or "", said.search(each.title or "")) for each in threads] if words else ()
     return {pk: Hit(0, title[: at.start()], at[0], title[at.end() :]) for pk, title, at in places if at}
+
+
+def _said(phrases: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(fulltext.pattern_in_written(phrase).pattern for phrase in phrases))
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

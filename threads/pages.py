@@ -1,8 +1,9 @@
 """The thread pages; they call the same functions as the REST routes."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -34,6 +35,7 @@ from threads import (
     comparing,
     finding,
     forks,
+    hits,
     hooks,
     importing,
     lists,
@@ -47,13 +49,17 @@ from threads import (
 from threads.access import may, thread_for
 from threads.dialects import EXPORT_FORMATS
 from threads.models import Thread
-from threads.presenting import listing
-from threads.presenting.calls import call_detail
+from threads.presenting import excerpting, listing
+from threads.presenting.articles import Call
+from threads.presenting.calls import CallIo, call_detail
+from threads.presenting.excerpting import Stretch
 from threads.wire import ForkIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
 MOST_IN_URL = 4_000
 """Characters of a query; servers and proxies accept about twice as many."""
+UNFOLDED = 3
+"""The most calls that a page shows unfolded from the beginning."""
 NO_WORLD = "none"
 """The form value for a fork that leaves its world."""
 
@@ -207,8 +213,30 @@ def _detail(
     sought = finding.sought(request.GET.get("q", ""))
     context = screens.context(actor, thread, tz=zones.of(request), places=[at], asked=sought.line)
     context |= {"form": form, "at": at, "told": told.isoformat() if told else ""}
+    if at is not None and sought.line:
+        context["stretches"] = _unfolded(request, actor, thread, context["stretches"], at, sought)
     screens.note_seen(actor, thread, context["articles"])
     return render(request, "threads/detail.html", context, status=status)
+
+
+def _unfolded(
+    request: HttpRequest, actor: Actor, thread: Thread, stretches: Sequence[Stretch], at: int, sought: finding.Sought
+) -> list[Stretch]:
+    """The transcript with the calls unfolded that message `at` was found by, so that the browser finds the text."""
+    found = hits.calls(thread, at, sought)
+    calls = (call for each in stretches if each.turn for call in each.turn.calls)
+    wanted = (call for call in calls if not found.isdisjoint(_blocks_at(call, at)))
+    ios = {}
+    for call in islice(wanted, UNFOLDED):
+        with suppress(NotFound):  # the answer was rewound meanwhile
+            ios[call.anchor] = _call_io(request, actor, thread, call.tool_use_id, call.index)
+    return excerpting.unfolded(stretches, ios)
+
+
+def _blocks_at(call: Call, at: int) -> set[tuple[str, str]]:
+    """What of a call is in message `at`: kind and tool use id of its blocks."""
+    places = (("tool_use", call.index), ("tool_result", call.answered))
+    return {(kind, call.tool_use_id) for kind, index in places if index == at}
 
 
 @signed_in
@@ -321,20 +349,35 @@ def call(request: HttpRequest, thread_id: str, tool_use_id: str) -> HttpResponse
     actor = page_actor(request)
     wants_raw = request.GET.get("raw") == "1"
     thread = thread_for(actor, thread_id, Right.RAW if wants_raw else Right.READ)
-    may_raw = may(actor, thread, Right.RAW)
     message = bodies.number(request.GET.get("message", ""))
-    at, use, result = reading.tool_detail(thread, tool_use_id, raw=may_raw, message=message)
+    io = _call_io(request, actor, thread, tool_use_id, message, wants_raw=wants_raw)
+    if HtmxDetails(request):
+        return render(request, "threads/_call_io.html", io)
+    here = reverse("threads:detail", args=[thread.thread_id])
+    return render(request, "threads/call.html", {**io, "here": here, "thread_title": thread.title or "Untitled"})
+
+
+def _call_io(
+    request: HttpRequest,
+    actor: Actor,
+    thread: Thread,
+    tool_use_id: str,
+    message: int | None,
+    *,
+    wants_raw: bool = False,
+) -> CallIo:
+    at, use, result = reading.tool_detail(thread, tool_use_id, raw=may(actor, thread, Right.RAW), message=message)
     shown = call_detail(use, result, index=at, raw=wants_raw, thread_status=thread.status)
     here = reverse("threads:detail", args=[thread.thread_id])
     call_url = f"{here}calls/{quote(tool_use_id, safe='')}/?message={at}"
-    has_more = shown.differs_raw and not wants_raw
-    context = {"call": shown, "raw_url": f"{call_url}&raw=1" if has_more else ""}
-    context["tool_url"] = tool_url = _tool_url(request, thread, use["tool_name"])
-    context["try_url"] = f"{tool_url}{_with_arguments(use.get('input'))}#try" if tool_url else ""
-    if HtmxDetails(request):
-        return render(request, "threads/_call_io.html", context)
-    context |= {"here": here, "call_url": call_url, "thread_title": thread.title or "Untitled"}
-    return render(request, "threads/call.html", context)
+    tool_url = _tool_url(request, thread, use["tool_name"])
+    return CallIo(
+        call=shown,
+        call_url=call_url,
+        raw_url=f"{call_url}&raw=1" if shown.differs_raw and not wants_raw else "",
+        tool_url=tool_url,
+        try_url=f"{tool_url}{_with_arguments(use.get('input'))}#try" if tool_url else "",
+    )
 
 
 def _tool_url(request: HttpRequest, thread: Thread, tool_name: str) -> str:

@@ -100,8 +100,13 @@ def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -
         if data is None:
             words.append(text)
         else:
-            calls.append(f"{data['tool_name']}: {indexing.exchanged(kind, data)}")
+            calls.append(called(kind, data))
     return [(thread, at[thread], "".join(words), "\n".join(calls)) for thread, (words, calls) in texts.items()]
+
+
+def called(kind: str, data: Any) -> str:
+    """The text of a tool use or result: the tool's name, and what is searched."""
+    return f"{data['tool_name']}: {indexing.exchanged(kind, data)}"
 
 
 def begun(text: str) -> str:

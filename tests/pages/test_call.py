@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.test import Client
 
 from tests import make
 from tests.conftest import data_of
-from tests.pages.dom import Node, fragment, get
+from tests.pages.dom import Node, fragment, get, queries
 from tests.people import People, Person
 from threads.content import text, tool_result, tool_use
 from threads.models import Thread
@@ -47,6 +47,52 @@ def test_unfolding_brings_input_and_output(browser_of: Browser, who: People) -> 
     assert part.none("html")
     assert payloads(part) == {"Input": '{"station": "Dock 9"}', "Output": '{"bikes": 3}'}
     assert [count.words for count in part.all(class_="count")] == ["1 field, 20 B", "1 field, 11 B"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "at", "is_open"),
+    [
+        ("bikes", 2, False),
+        ('"3"', 2, True),
+        ('"dock 9"', 1, True),
+        ('"dock 9"', 2, False),
+        ("look", 2, True),
+        ("call:dock", 1, True),
+        ("text:dock", 1, False),
+        ("-dock", 1, False),
+        ("dock colour:red", 1, False),
+        ("", 1, False),
+    ],
+)
+def test_a_call_that_was_searched_for_is_unfolded(
+    browser_of: Browser, who: People, asked: str, at: int, is_open: bool
+) -> None:
+    """With the same as the fragment, so that nothing is left to load."""
+    thread, client = a_call(who.alice), browser_of("bob")
+    page = get(client, f"{path_of(thread)}?{urlencode({'q': asked, 'at': at})}")
+    call = page.one("details", class_="call")
+    assert call.has("open") is is_open is not call.one(class_="call-io").has("hx-get")
+    if is_open:
+        assert call.one(class_="call-io").words == fragment(client, address(thread)).words
+    assert call.one("summary").one(id="m2")
+
+
+def test_no_more_than_three_calls_are_unfolded(browser_of: Browser, who: People) -> None:
+    sums = " ".join(f'[[call calculate {{"expression": "{each} + 1"}}]]' for each in range(4))
+    thread, client = make.thread(who.alice, sums), browser_of("alice")
+    page = get(client, f"{path_of(thread)}?q=calculate&at=2")
+    assert [call.has("open") for call in page.all("details", class_="call")] == [True, True, True, False]
+    few = queries(client, f"{path_of(make.thread(who.alice, sums[: sums.index(']]') + 2]))}?q=calculate&at=2")
+    # For each a call's blocks, and its tool.
+    assert queries(client, f"{path_of(thread)}?q=calculate&at=2") == few + 2 * 2
+
+
+def test_a_result_without_its_use_stays_folded(browser_of: Browser, who: People) -> None:
+    thread = make.conversation(who.alice, 1)
+    with writing(thread.pk) as writer:
+        writer.add("roboto", [tool_result("look_up", "lost", "success", {"station": "Dock 9"})])
+    call = get(browser_of("alice"), f"{path_of(thread)}?q=dock&at=1").one("details", class_="call")
+    assert not call.has("open")
 
 
 def test_without_scripts_it_is_a_page_with_its_facts(browser_of: Browser, who: People) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 from django.utils.safestring import SafeString
 
 from core.markdown import MARKDOWN_LIMIT, is_shown_whole
+from threads.presenting.calls import CallIo
 from threads.presenting.goal_notes import GoalNote
 from threads.presenting.words import Word
 
@@ -109,7 +110,9 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool use with its result, as one line; input and output are loaded when it is unfolded."""
+    """A tool use with its result, as one line; input and output are loaded when it is unfolded, unless they are here
+    already (`io`).
+    """
 
     index: int
     anchor: str
@@ -121,6 +124,9 @@ class Call:
     sizes: str
     reason: str = ""
     acts: Acts | None = None
+    answered: int | None = None
+    """The message with its result."""
+    io: CallIo | None = None
     anchors: tuple[int, ...] = ()
     kind: Literal["call"] = "call"
 

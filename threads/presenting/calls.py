@@ -1,6 +1,7 @@
 """View models of tool calls: outcome, reason, input and output."""
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 from django.utils.safestring import SafeString
 
@@ -34,6 +35,16 @@ class CallDetail:
     index: int
     is_raw: bool = False
     differs_raw: bool = False
+
+
+class CallIo(TypedDict):
+    """What threads/_call_io.html shows, and the URL of the same as a page."""
+
+    call: CallDetail
+    call_url: str
+    raw_url: str
+    tool_url: str
+    try_url: str
 
 
 def call_detail(

@@ -248,7 +248,7 @@ class _Maker:
         return None
 
     def _call(self, message: MessageSnapshot, position: int, use: BlockDict) -> Call:
-        _, result = self.answers.get((message.index, position), (0, None))
+        answered, result = self.answers.get((message.index, position), (None, None))
         asked = use.get("input") if use.get("input") is not None else use.get("raw_request")
         return Call(
             index=message.index,
@@ -260,6 +260,7 @@ class _Maker:
             runtime=runtime_of(result),
             sizes=sizes_of(asked, result),
             reason=reason_of(result),
+            answered=answered,
         )
 
     def _unanswered(self, message: MessageSnapshot, use: BlockDict) -> Word:

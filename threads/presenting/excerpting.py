@@ -1,9 +1,10 @@
 """Excerpts of a transcript: one message with its neighbours and its request, the rest folded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from threads.presenting.articles import Article, Gap, Piece
+from threads.presenting.articles import Article, Call, Gap, Piece
+from threads.presenting.calls import CallIo
 from threads.presenting.words import counted
 
 
@@ -32,6 +33,18 @@ class Stretch:
 def whole(articles: Sequence[Piece]) -> list[Stretch]:
     """All articles; only what was not read is folded."""
     return [Stretch(fold=_fold([each])) if isinstance(each, Gap) else Stretch(turn=each) for each in articles]
+
+
+def unfolded(stretches: Sequence[Stretch], ios: Mapping[str, CallIo]) -> list[Stretch]:
+    """The same with input and output of some calls, by their anchors."""
+    return [replace(each, turn=each.turn and _unfolded(each.turn, ios)) for each in stretches]
+
+
+def _unfolded(article: Article, ios: Mapping[str, CallIo]) -> Article:
+    if not any(call.anchor in ios for call in article.calls):
+        return article
+    parts = (replace(part, io=ios.get(part.anchor)) if isinstance(part, Call) else part for part in article.parts)
+    return replace(article, parts=tuple(parts))
 
 
 def around(articles: Sequence[Piece], index: int, *, before: int = 2, after: int = 1) -> list[Stretch]:
