@@ -21,6 +21,7 @@ _BEFORE, _AFTER = 40, 160
 """Characters shown around the text; the page cuts the rest of the line."""
 _READ = 50_000
 """Characters of a message in which the text is looked for."""
+_WORD_BEGUN, _WORD_ENDED = re.compile(r"\w*\Z"), re.compile(r"\w*")
 
 
 def of(threads: Sequence[Thread], sought: Sought) -> dict[int, Hit]:
@@ -90,4 +91,14 @@ def _hit(index: int, text: str, pattern: re.Pattern[str]) -> Hit | None:
     if begins:
         cut, space, rest = before.partition(" ")
         before = f"…{rest if space else cut}"
-    return Hit(index, flat(unmarked(before)), flat(found[0]), flat(unmarked(text[found.end() : found.end() + _AFTER])))
+    after = text[found.end() : found.end() + _AFTER]
+    return Hit(index, flat(unmarked(before)), flat(found[0]), flat(unmarked(after)), _marked(before, found[0], after))
+
+
+def _marked(before: str, text: str, after: str) -> tuple[str, str, str]:
+    """A hit and what is beside it in its line, as browsers look for it: they find whole words only."""
+    before, after = before.removeprefix("…").rpartition("\n")[2], after.partition("\n")[0]
+    begun, ended = _WORD_BEGUN.search(before), _WORD_ENDED.search(after)
+    assert begun and ended  # they also match nothing
+    parts = unmarked(before[: begun.start()]), begun[0] + text + ended[0], unmarked(after[ended.end() :])
+    return flat(parts[0]), flat(parts[1]), flat(parts[2])

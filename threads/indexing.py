@@ -134,7 +134,9 @@ def _indexed(pk: int, role: str, blocks: Iterable[Sequence[Any]]) -> tuple[int, 
 
 
 def exchanged(kind: str, data: Any) -> str:
-    """What is searched of a tool use or result: all texts and numbers in its input or payload, without their keys."""
+    """What is searched of a tool use or result: all texts and numbers in its input or payload, without their keys, a
+    line for each.
+    """
     found: list[str] = []
     length, waiting = 0, [data.get("input" if kind == "tool_use" else "payload")]
     while waiting and length < _CALLS_LENGTH:
@@ -148,7 +150,7 @@ def exchanged(kind: str, data: Any) -> str:
             case each:
                 found.append(str(each))
                 length += len(found[-1])
-    return " ".join(found)
+    return "\n".join(found)
 
 
 def _index_tools(parts: Iterable[_Part]) -> None:

@@ -106,7 +106,7 @@ def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -
 
 def called(kind: str, data: Any) -> str:
     """The text of a tool use or result: the tool's name, and what is searched."""
-    return f"{data['tool_name']}: {indexing.exchanged(kind, data)}"
+    return f"{data['tool_name']}:\n{indexing.exchanged(kind, data)}"
 
 
 def begun(text: str) -> str:

@@ -19,8 +19,10 @@ from tests.pages.dom import Node, dom, fragment, get, parsed, queries
 from tests.people import People
 from threads import forks, indexing, sharing
 from threads.access import thread_for
+from threads.content import tool_result, tool_use
 from threads.models import Thread
 from threads.status import ThreadStatus, Visibility
+from threads.transcript import writing
 
 Browser = Callable[[str | None], Client]
 FAILS = '[[call calculate {"expression": "1/0"}]]'
@@ -667,7 +669,7 @@ def test_a_row_shows_where_the_words_are_that_it_was_found_by(browser_of: Browse
     assert shown.words == "First line. The PUMP is <b>loud</b>, the pump leaks" and shown.one("mark").words == "PUMP"
     assert (
         rows["Nothing yet"].one("a")["href"]
-        == f"/threads/{thread.thread_id}/?q=pump+-is%3Afork&at=2#m2:~:text=First%20line.%20The-,PUMP"
+        == f"/threads/{thread.thread_id}/?q=pump+-is%3Afork&at=2#m2:~:text=The-,PUMP"
     )
     assert rows["A pump, too"].one("a")["href"].endswith("/?q=pump+-is%3Afork")
     assert not rows["A pump, too"].all("p") and rows["A pump, too"].one("mark").words == "pump"
@@ -692,6 +694,31 @@ def test_a_row_shows_where_in_an_answer_the_words_are(browser_of: Browser, who: 
         assert shown.one("mark").words in ("Pump", "a Pump")
         assert f"/{thread.thread_id}/?{urlencode({'q': line, 'at': 3})}#m3:~:text=" in shown.one("a")["href"]
     assert not get(client, "/threads/?q=-text:pump").all("mark")
+
+
+@pytest.mark.parametrize(
+    ("line", "marked"),
+    [
+        ('"not found"', "not_found,-at%20Docks%20of"),
+        ("found", "not_found,-at%20Docks%20of"),
+        ("dock", "not_found%20at-,Docks"),
+        ("harbour", "Docks%20of%20the-,harbour"),
+        ("rinse", "rinse"),
+        ("call:seen", "2026%2D05%2D01-,seen"),
+    ],
+)
+def test_a_hit_in_a_call_is_marked_where_the_page_shows_it(
+    browser_of: Browser, who: People, line: str, marked: str
+) -> None:
+    """Browsers find whole words, and beside them only what the payload has there: not the tool, nor another value."""
+    thread = make.conversation(who.alice, 1)
+    output = {"error": "not_found at Docks of the harbour", "hint": "rinse", "last": "2026-05-01 seen"}
+    with writing(thread.pk) as writer:
+        writer.add("assistant", [tool_use("look", "tu_1", {"id": 7})])
+        writer.add("roboto", [tool_result("look", "tu_1", "error", output)])
+    cell = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("td", class_="title")
+    assert cell.one("a")["href"].endswith(f"&at=2#m2:~:text={marked}")
+    assert cell.one("p").words.startswith("look: not_found at Docks") or "…" in cell.one("p").words
 
 
 def test_rows_that_are_found_by_words_are_no_more_queries(browser_of: Browser, who: People) -> None:

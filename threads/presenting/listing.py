@@ -23,6 +23,8 @@ class Hit:
     before: str
     text: str
     after: str
+    marked: tuple[str, str, str] = ("", "", "")
+    """The same as it is marked in the page: in whole words, with only what is in one line with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +94,11 @@ def _marking(hit: Hit) -> str:
 
     Where the page has other characters in between, nothing is marked, and the link still leads to the message.
     """
-    text, *beside = (
+    before, text, after = hit.marked
+    before, text, after = (
         quote(part, safe="").replace("-", "%2D")  # hyphens and commas separate the parts
-        for part in (
-            hit.text,
-            " ".join(hit.before.lstrip("…").split()[-_BESIDE:]),
-            " ".join(hit.after.split()[:_BESIDE]),
-        )
+        for part in (" ".join(before.split()[-_BESIDE:]), text.strip(), " ".join(after.split()[:_BESIDE]))
     )
-    before, after = beside
     if not text:
         return ""
     return f":~:text={before}-,{text}" if before else f":~:text={text},-{after}" if after else f":~:text={text}"
