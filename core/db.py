@@ -232,7 +232,7 @@ class JsonText(models.TextField):  # type: ignore[type-arg]
 
     PostgreSQL's jsonb sorts keys, normalizes numbers and rejects NUL; what an agent exchanged with a tool must come
     back unchanged (B81). Queries never filter by what is inside such a column, which has its own column; only the text
-    of imported metadata is searched.
+    of imported metadata is searched, and the name that the block of a tool begins with.
     """
 
     if TYPE_CHECKING:

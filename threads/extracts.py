@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, Min, OuterRef, Q
 from threads import pending
 from threads.access import LAST
 from threads.models import Block, Message, Thread
+from threads.places import IS_FAULT
 from threads.presenting.articles import Gap, Mark
 from threads.presenting.composing import beginnings
 
@@ -72,11 +73,10 @@ def gaps(thread: Thread, shown: list[Range], marks: Mapping[int, Mark]) -> list[
 
 
 def _gap(thread_pk: int, first: int, last: int, marks: Mapping[int, Mark]) -> Gap:
-    is_fault = Q(kind="error") & ~Q(outcome="cancelled") | Q(kind="tool_result", outcome="error")
     found = Block.objects.filter(thread=thread_pk, idx__range=(first, last)).aggregate(
         calls=Count("pk", filter=Q(kind="tool_use")),
-        faults=Count("pk", filter=is_fault),
-        fault=Min("idx", filter=is_fault),
+        faults=Count("pk", filter=IS_FAULT),
+        fault=Min("idx", filter=IS_FAULT),
     )
     rated = [index for index in marks if first <= index <= last]
     return Gap(

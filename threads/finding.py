@@ -21,7 +21,7 @@ from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
 from core.sorting import SORT, is_sort
 from core.vocabulary import Clean
 from core.wording import one_line
-from threads import hooks, profiles, searching
+from threads import hooks, places, profiles, searching
 from threads.models import Agent, Goal, Subject, Thread
 from threads.ordering import NEWEST, ORDERS, Order
 from threads.status import BAD_OUTCOMES, GoalStatus, ThreadStatus
@@ -65,13 +65,14 @@ class Problem:
 @dataclass(frozen=True, slots=True)
 class Sought:
     """What a query looks for inside threads: `words` are the texts that a thread may be found by, and `phrases` those
-    for its index, with their columns.
+    for its index, with their columns. `terms` are those that ask for something else with a place in a thread.
     """
 
     line: str = ""
     """The query as it was typed; empty if it looks for nothing of that kind."""
     words: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
+    terms: tuple[places.Term, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,10 @@ def _inside(root: Node, line: str) -> Sought:
     leaves = list(_sought(root))
     words = [leaf.text.rstrip("*") for leaf in leaves if isinstance(leaf, Text)]
     phrases = [phrase for leaf in leaves if (phrase := _phrase(leaf))]
-    return Sought(line, tuple(words), tuple(phrases)) if words or phrases else Sought()
+    terms = [(leaf.name, leaf.value) for leaf in leaves if isinstance(leaf, Field)]
+    placed = [term for term in terms if places.is_place(*term)]
+    is_inside = bool(words or phrases or placed)
+    return Sought(line, tuple(words), tuple(phrases), tuple(placed)) if is_inside else Sought()
 
 
 def _phrase(leaf: Leaf) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""Where in a thread the text is that a search found it by."""
+"""Where in a thread the text is that a search found it by, or else the first thing that a term of it asks for."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from django.db.models.functions import Left
 from core import fulltext
 from core.markdown import unmarked
 from core.wording import flat
-from threads import searching
+from threads import places, searching
 from threads.finding import Sought
 from threads.lists import written
 from threads.models import Block, Thread
@@ -25,9 +25,10 @@ _WORD_BEGUN, _WORD_ENDED = re.compile(r"\w*\Z"), re.compile(r"\w*")
 
 
 def of(threads: Sequence[Thread], sought: Sought) -> dict[int, Hit]:
-    """The first hit in each thread, by row id: of its phrases, else of the texts that the index may not find.
+    """The first hit in each thread, by row id: of its phrases, else of the texts that the index may not find, else the
+    first place that it asks for.
 
-    None in those whose title has all of the texts. At most four queries, and one for each phrase.
+    No text in those whose title has all of the texts. At most seven queries, and one for each phrase.
     """
     words, phrases = sought.words, sought.phrases
     searched = {thread.pk for thread in threads}
@@ -40,18 +41,15 @@ def of(threads: Sequence[Thread], sought: Sought) -> dict[int, Hit]:
         for pk, idx, text, calls in searching.first_messages(sorted(searched), phrases)
     }
     read = [each for each in words if not fulltext.has_word(each)]
-    return _written(searched - found.keys(), read) | found
+    found |= _written(searched - found.keys(), read)
+    return _placed({each.pk for each in threads} - found.keys(), sought) | found
 
 
 def calls(thread: Thread, index: int, sought: Sought) -> set[tuple[str, str | None]]:
-    """The tool uses and results of a message that contain one of the phrases: kind and tool use id. One query."""
-    phrases = [phrase for phrase, *columns in sought.phrases if not columns or "call" in columns]
-    if not phrases:
-        return set()
-    said = _said(phrases)
-    rows = Block.objects.filter(thread=thread, idx=index, kind__in=("tool_use", "tool_result"))
-    found = rows.values_list("kind", "tool_use_id", "data")
-    return {(kind, use_id) for kind, use_id, data in found if said.search(searching.called(kind, data))}
+    """The tool uses and results of a message that a thread may be found by: kind and tool use id. At most two
+    queries.
+    """
+    return _calls_saying(thread, index, sought) | places.calls(thread, index, sought.terms)
 
 
 def in_titles(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]:
@@ -59,6 +57,20 @@ def in_titles(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]
     said = _any_of(map(re.escape, words))
     places = [(each.pk, each.title or "", said.search(each.title or "")) for each in threads] if words else ()
     return {pk: Hit(0, title[: at.start()], at[0], title[at.end() :]) for pk, title, at in places if at}
+
+
+def _placed(threads: set[int], sought: Sought) -> dict[int, Hit]:
+    return {pk: Hit(idx, line, "", "") for pk, (idx, line) in places.first(threads, sought.terms).items()}
+
+
+def _calls_saying(thread: Thread, index: int, sought: Sought) -> set[tuple[str, str | None]]:
+    phrases = [phrase for phrase, *columns in sought.phrases if not columns or "call" in columns]
+    if not phrases:
+        return set()
+    said = _said(phrases)
+    rows = Block.objects.filter(thread=thread, idx=index, kind__in=("tool_use", "tool_result"))
+    found = rows.values_list("kind", "tool_use_id", "data")
+    return {(kind, use_id) for kind, use_id, data in found if said.search(searching.called(kind, data))}
 
 
 def _said(phrases: Iterable[str]) -> re.Pattern[str]:

@@ -61,6 +61,10 @@ def test_unfolding_brings_input_and_output(browser_of: Browser, who: People) -> 
         ("text:dock", 1, False),
         ("-dock", 1, False),
         ("dock colour:red", 1, False),
+        ("tool:look_up", 1, True),
+        ("tool:look*", 2, False),
+        ("failed:look_up", 2, False),
+        ("-tool:look_up", 1, False),
         ("", 1, False),
     ],
 )
@@ -75,6 +79,14 @@ def test_a_call_that_was_searched_for_is_unfolded(
     if is_open:
         assert call.one(class_="call-io").words == fragment(client, address(thread)).words
     assert call.one("summary").one(id="m2")
+
+
+def test_the_result_that_failed_is_unfolded(browser_of: Browser, who: People) -> None:
+    """Only that one of several in its message."""
+    thread = make.thread(who.alice, '[[call calculate {"expression": "1"}]] [[call calculate {"expression": "1/0"}]]')
+    for line in ("failed:calculate", "has:error"):
+        page = get(browser_of("alice"), f"{path_of(thread)}?q={line}&at=2")
+        assert [call.has("open") for call in page.all("details", class_="call")] == [False, True]
 
 
 def test_no_more_than_three_calls_are_unfolded(browser_of: Browser, who: People) -> None:

@@ -19,7 +19,7 @@ from tests.pages.dom import Node, dom, fragment, get, parsed, queries
 from tests.people import People
 from threads import forks, indexing, sharing
 from threads.access import thread_for
-from threads.content import tool_result, tool_use
+from threads.content import error, tool_result, tool_use
 from threads.models import Thread
 from threads.status import ThreadStatus, Visibility
 from threads.transcript import writing
@@ -719,6 +719,66 @@ def test_a_hit_in_a_call_is_marked_where_the_page_shows_it(
     cell = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("td", class_="title")
     assert cell.one("a")["href"].endswith(f"&at=2#m2:~:text={marked}")
     assert cell.one("p").words.startswith("look: not_found at Docks") or "…" in cell.one("p").words
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "said"),
+    [
+        ("tool:look", 1, "look: id 7"),
+        ("tool:SRV__Look", 1, "look: id 7"),
+        ("tool:lo*", 1, "look: id 7"),
+        ("failed:look", 4, "look: missing_field"),
+        ("failed:look tool:book", 4, "look: missing_field"),
+        ("tool:book", 5, "book: Dock 9"),
+        ("has:error", 4, "look: missing_field"),
+        ("failed:look OR failed:zzz", 4, "look: missing_field"),
+        ("failed:look rinse", 6, "book: rinse"),
+        ("goal:failed", 0, "Dataset summary: failed"),
+        ("is:mine -failed:zzz", None, ""),
+        ("-failed:zzz tool:look", 1, "look: id 7"),
+    ],
+)
+def test_a_row_leads_to_what_a_term_asks_for(
+    browser_of: Browser, who: People, line: str, at: int | None, said: str
+) -> None:
+    """The first of its kind, unless there is a text that it was found by; what is excluded leads nowhere."""
+    thread = make.conversation(who.alice, 1)
+    with writing(thread.pk) as writer:
+        writer.add("assistant", [tool_use("look", "tu_1", {"id": 7})])
+        writer.add("roboto", [tool_result("look", "tu_1", "success", {"n": 1})])
+        writer.add("assistant", [tool_use("look", "tu_2", {"id": 8, "tool_name": "book"})])
+        writer.add("roboto", [tool_result("look", "tu_2", "error", {"error": "missing_field"})])
+        writer.add("assistant", [tool_use("book", "tu_3", {"station": "Dock 9"})])
+        writer.add("roboto", [tool_result("book", "tu_3", "error", {"error": "rinse"})])
+    thread.goals.create(goal_type="dataset_summary", goal_data={}, status="failed", message_sequence_num=0)
+    Thread.objects.update(goal_count=1, has_error=True)
+    cell = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("td", class_="title")
+    place = f"?{urlencode({'q': line, 'at': at})}#m{at}" if said else ""
+    assert cell.one("a")["href"].partition(":~:")[0] == f"/threads/{thread.thread_id}/{place}"
+    assert [each.words for each in cell.all("p")] == [said] * bool(said)
+
+
+def test_a_place_that_is_an_error_says_which(browser_of: Browser, who: People) -> None:
+    """Not that somebody cancelled."""
+    thread = make.conversation(who.alice, 1)
+    with writing(thread.pk) as writer:
+        writer.add("assistant", [error("Cancelled by alice", "cancelled")], status="cancelled")
+        writer.add("assistant", [error("", "overloaded")], status="failed")
+    Thread.objects.update(has_error=True)
+    cell = get(browser_of("alice"), "/threads/?q=has:error").one("td", class_="title")
+    assert cell.one("p").words == "overloaded" and "&at=2#m2" in cell.one("a")["href"]
+
+
+def test_rows_that_are_found_by_terms_are_no_more_queries(browser_of: Browser, who: People) -> None:
+    client, line = browser_of("alice"), "/threads/?q=has:error+OR+failed:calculate+OR+tool:calc*+OR+goal:achieved"
+    goal = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
+    make.thread(who.alice, FAILS, goals=[goal])
+    indexing.catch_up()
+    before = queries(client, line)
+    for _ in range(4):
+        make.thread(who.alice, FAILS, goals=[goal])
+    indexing.catch_up()
+    assert queries(client, line) == before
 
 
 def test_rows_that_are_found_by_words_are_no_more_queries(browser_of: Browser, who: People) -> None:
