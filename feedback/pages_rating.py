@@ -126,7 +126,7 @@ def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> di
     context = screens.context(actor, thread, tz=zones.of(request), places=[index, at], asked=asked)
     article = next((article for article in context["articles"] if index in article.covers), None)
     acts = next((acts for acts in article.all_acts if acts.index == index), None) if article else None
-    return {**context, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}
+    return {**context, "at": at, "index": index, "mark": acts and acts.mark, "turn": article, "acts": acts}
 
 
 def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> RateForm:

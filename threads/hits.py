@@ -30,19 +30,24 @@ def of(threads: Sequence[Thread], sought: Sought) -> dict[int, Hit]:
 
     No text in those whose title has all of the texts. At most seven queries, and one for each phrase.
     """
-    words, phrases = sought.words, sought.phrases
     searched = {thread.pk for thread in threads}
-    if words:
-        asked = [each.casefold() for each in words]
+    if sought.words:
+        asked = [each.casefold() for each in sought.words]
         searched -= {each.pk for each in threads if all(word in (each.title or "").casefold() for word in asked)}
-    said = _said(phrase for phrase, *_ in phrases)
-    found = {
-        pk: _hit(idx, text, said) or _hit(idx, calls, said) or Hit(idx, flat((text or calls)[:_AFTER]), "", "")
-        for pk, idx, text, calls in searching.first_messages(sorted(searched), phrases)
-    }
-    read = [each for each in words if not fulltext.has_word(each)]
-    found |= _written(searched - found.keys(), read)
+    found = _said_in(searched, sought.phrases)
+    found |= _written(searched - found.keys(), sought.words)
     return _placed({each.pk for each in threads} - found.keys(), sought) | found
+
+
+def following(thread: Thread, index: int, sought: Sought) -> Hit | None:
+    """The first hit of a thread behind a message, of whatever kind and whatever its title has."""
+    only = {thread.pk}
+    found = (
+        _said_in(only, sought.phrases, index),
+        _written(only, sought.words, index),
+        _placed(only, sought, index),
+    )
+    return min((hit for each in found for hit in each.values()), key=lambda hit: hit.index, default=None)
 
 
 def calls(thread: Thread, index: int, sought: Sought) -> set[tuple[str, str | None]]:
@@ -59,8 +64,16 @@ def in_titles(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]
     return {pk: Hit(0, title[: at.start()], at[0], title[at.end() :]) for pk, title, at in places if at}
 
 
-def _placed(threads: set[int], sought: Sought) -> dict[int, Hit]:
-    return {pk: Hit(idx, line, "", "") for pk, (idx, line) in places.first(threads, sought.terms).items()}
+def _said_in(threads: set[int], phrases: Sequence[tuple[str, ...]], after: int = -1) -> dict[int, Hit]:
+    said = _said(phrase for phrase, *_ in phrases)
+    return {
+        pk: _hit(idx, text, said) or _hit(idx, calls, said) or Hit(idx, flat((text or calls)[:_AFTER]), "", "")
+        for pk, idx, text, calls in searching.first_messages(sorted(threads), phrases, after)
+    }
+
+
+def _placed(threads: set[int], sought: Sought, after: int = -1) -> dict[int, Hit]:
+    return {pk: Hit(idx, line, "", "") for pk, (idx, line) in places.first(threads, sought.terms, after).items()}
 
 
 def _calls_saying(thread: Thread, index: int, sought: Sought) -> set[tuple[str, str | None]]:
@@ -81,12 +94,13 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-def _written(searched: set[int], words: Sequence[str]) -> dict[int, Hit]:
-    """Hits in what people wrote, which is read through."""
+def _written(searched: set[int], words: Sequence[str], after: int = -1) -> dict[int, Hit]:
+    """Hits of texts without a word in what people wrote, which is read through."""
+    words = [each for each in words if not fulltext.has_word(each)]
     if not searched or not words:
         return {}
     said = reduce(or_, (Q(text__icontains=each) for each in words))
-    blocks = Block.objects.filter(written(), said, thread__in=searched)
+    blocks = Block.objects.filter(written(), said, thread__in=searched, idx__gt=after)
     first = list(blocks.values_list("thread").annotate(first=Min("id")).values_list("first", flat=True))
     rows = Block.objects.filter(pk__in=first).values_list("thread", "idx", Left("text", _READ))
     pattern = _any_of(re.escape(each) for each in words)

@@ -116,6 +116,14 @@ def keyset(
     return rows[:limit], order.token(rows[limit - 1]) if len(rows) > limit else None
 
 
+def behind(actor: Actor, threads: QuerySet[Thread], thread: Thread, *, order: Order = NEWEST) -> Thread | None:
+    """The thread that a list has behind this one, or behind where it would be; None after the last."""
+    pins = Pin.objects.filter(user=actor.user_id, thread=thread)
+    thread.pinned_at = pins.values_list("pinned_at", flat=True).first()  # type: ignore[attr-defined]
+    rows, _ = keyset(actor, threads, limit=1, page_token=order.token(thread), order=order)
+    return rows[0] if rows else None
+
+
 def rows_by_key(actor: Actor, keys: Sequence[str]) -> list[Thread]:
     """The list rows with these keys that the actor may see."""
     return list(_listed(Thread.objects.visible_to(actor).filter(key__in=keys)))

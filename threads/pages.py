@@ -240,6 +240,28 @@ def _blocks_at(call: Call, at: int) -> set[tuple[str, str]]:
 
 
 @signed_in
+@require_GET
+def next_hit(request: HttpRequest, thread_id: str) -> HttpResponse:
+    """Lead to the next hit of a search: behind message `at` of this thread, else in the next one of the list, and after
+    the last to the list.
+    """
+    actor = page_actor(request)
+    thread = thread_for(actor, thread_id)
+    line, at = request.GET.get("q", ""), bodies.number(request.GET.get("at", ""))
+    found = finding.find(actor, line, tz=zones.of(request))
+    hit = hits.following(thread, -1 if at is None else at, found.sought)
+    if hit is not None:
+        return _back(thread, listing.place_of(hit, line))
+    if found.sought.line:
+        scope = _in_org(request, actor).filter(found.condition)
+        following = lists.behind(actor, scope, thread, order=found.order)
+        if following is not None:
+            return _back(following, listing.place_of(hits.following(following, -1, found.sought), line))
+        notes.info(request, "No more hits.")
+    return redirect(reverse("threads:list") + listing.href(line) + f"#t-{thread.thread_id}")
+
+
+@signed_in
 @require_POST
 def send(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Send a message to the agent; if that fails, the form keeps the text."""

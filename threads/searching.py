@@ -79,21 +79,23 @@ def tool_names(actor: Actor, *, failed: bool = False) -> list[str]:
     return list(rows.values_list("tool_name", flat=True).distinct().order_by("tool_name")[:_NAMES])
 
 
-def first_messages(threads: Sequence[int], phrases: Sequence[tuple[str, ...]]) -> list[tuple[int, int, str, str]]:
-    """In each of these threads the first message with one of the phrases: thread, index, text, and what its tools were
-    sent and returned.
+def first_messages(
+    threads: Sequence[int], phrases: Sequence[tuple[str, ...]], after: int = -1
+) -> list[tuple[int, int, str, str]]:
+    """In each of these threads the first message behind another with one of the phrases: thread, index, text, and what
+    its tools were sent and returned.
 
     Each phrase with the columns of the index to look in, if not in all. Two queries, and one for each phrase.
     """
     if not threads or not phrases:
         return []
     said = reduce(or_, (indexing.INDEX.hits(fulltext.plain(each), *columns).condition for each, *columns in phrases))
-    places = Message.objects.filter(said, thread__in=threads).values_list("thread").annotate(first=Min("idx"))
-    at = dict(places.values_list("thread", "first"))
+    found = Message.objects.filter(said, thread__in=threads, idx__gt=after)
+    at = dict(found.values_list("thread").annotate(first=Min("idx")).values_list("thread", "first"))
     if not at:
         return []
-    found = reduce(or_, (Q(thread=thread, idx=idx) for thread, idx in at.items()))
-    blocks = Block.objects.filter(found, kind__in=("text", "tool_use", "tool_result"))
+    shown = reduce(or_, (Q(thread=thread, idx=idx) for thread, idx in at.items()))
+    blocks = Block.objects.filter(shown, kind__in=("text", "tool_use", "tool_result"))
     texts: dict[int, tuple[list[str], list[str]]] = {thread: ([], []) for thread in at}
     for thread, kind, text, data in blocks.order_by("idx", "position").values_list("thread", "kind", "text", "data"):
         words, calls = texts[thread]

@@ -198,7 +198,7 @@ def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
 
     def draw() -> str:
         context = screens.around(screens.extract_through(eyes, thread, extracts.PAGE, [at]), head, asked)
-        return render_to_string("threads/_live_head.html", context | {"form": None, "csrf_token": _STAND_IN})
+        return render_to_string("threads/_live_head.html", context | {"at": at, "form": None, "csrf_token": _STAND_IN})
 
     return sse.Event("head", _DRAWN.get((eyes, head, at, asked), draw).replace(_STAND_IN, get_token(request)))
 

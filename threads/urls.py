@@ -12,6 +12,7 @@ urlpatterns = [
     path("threads/running/", pages.running, name="running"),
     path("threads/terms/", pages.terms, name="terms"),
     path("threads/<str:thread_id>/", pages.detail, name="detail"),
+    path("threads/<str:thread_id>/next/", pages.next_hit, name="next_hit"),
     path("threads/<str:thread_id>/live/", stream.live, name="live"),
     path("threads/<str:thread_id>/answer/", pages.answer, name="answer"),
     path("threads/<str:thread_id>/send/", pages.send, name="send"),

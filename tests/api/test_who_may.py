@@ -640,6 +640,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("GET", "threads/import/"): Page(stranger=200, has_object=False),
     ("POST", "threads/import/"): Page(200, 200, 200, 200, {"text": "[1]"}, has_object=False),
     ("GET", "threads/<str:thread_id>/"): Page(),
+    ("GET", "threads/<str:thread_id>/next/"): Page(302, 302, admin=302),
     ("GET", "threads/<str:thread_id>/live/"): Page(),
     ("POST", "threads/<str:thread_id>/send/"): acting(text="Hello"),
     ("POST", "threads/<str:thread_id>/again/"): acting(),

@@ -74,9 +74,7 @@ class ThreadRow:
         """The end of the row's link: the message, if any, and the text found in it, which browsers mark."""
         if self.answered is not None:
             return at_message(self.answered, self.asked)
-        if self.hit is None:
-            return f"?{urlencode({'q': self.asked})}" if self.asked else ""
-        return at_message(self.hit.index, self.asked) + _marking(self.hit)
+        return place_of(self.hit, self.asked)
 
     @property
     def is_running(self) -> bool:
@@ -87,6 +85,13 @@ class ThreadRow:
     def mark(self) -> str:
         """A checksum of the row's appearance, except its position."""
         return f"{crc32(repr(replace(self, is_pinned=False)).encode()):x}"
+
+
+def place_of(hit: Hit | None, asked: str) -> str:
+    """The end of a thread's URL: what was asked, and the message with a hit of it and its text, if there is one."""
+    if hit is None:
+        return f"?{urlencode({'q': asked})}" if asked else ""
+    return at_message(hit.index, asked) + _marking(hit)
 
 
 def _marking(hit: Hit) -> str:
