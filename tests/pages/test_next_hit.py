@@ -133,6 +133,7 @@ def test_more_threads_and_hits_are_no_more_queries(browser_of: Browser, who: Peo
             assert client.get(f"{path(thread)}next/?q=pump+OR+failed:refund&at=1").status_code == 302
         return len(asked)
 
+    a_failure(who.alice)
     a_thread(who.alice, "pump")
     few = [cost(a_thread(who.alice, *said)) for said in (["pump"], ["pump"] * 2)]
     for _ in range(5):
