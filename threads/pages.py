@@ -30,6 +30,7 @@ from core.actor import Actor
 from core.db import dump
 from core.errors import Expired, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH
+from core.templatetags.ui import at_message
 from threads import (
     answering,
     comparing,
@@ -242,8 +243,8 @@ def _blocks_at(call: Call, at: int) -> set[tuple[str, str]]:
 @signed_in
 @require_GET
 def next_hit(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Lead to the next hit of a search: behind message `at` of this thread, else in the next one of the list, and after
-    the last to the list.
+    """Lead to the next hit of a search: behind message `at` of this thread, else in the next one of the list. The last
+    says that it is: whoever goes on pressing must not end where the same key starts a thread.
     """
     actor = page_actor(request)
     thread = thread_for(actor, thread_id)
@@ -258,6 +259,7 @@ def next_hit(request: HttpRequest, thread_id: str) -> HttpResponse:
         if following is not None:
             return _back(following, listing.place_of(hits.following(following, -1, found.sought), line))
         notes.info(request, "No more hits.")
+        return _back(thread, at_message(at, line) if at is not None else listing.place_of(None, line))
     return redirect(reverse("threads:list") + listing.href(line) + f"#t-{thread.thread_id}")
 
 
