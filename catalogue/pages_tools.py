@@ -27,7 +27,7 @@ from catalogue.tabulating import table
 from catalogue.wire_calls import RecordedCallOut
 from catalogue.wire_tools import ServerOut, ServerPatch, ToolPatch
 from catalogue.worlds import choosing
-from core import bodies, differences, forms, paging
+from core import bodies, differences, forms, ids, paging
 from core.actor import Actor
 from core.errors import Conflict, DomainError, InvalidRequest, NotFound, Stale, Unauthorized
 from core.payloads import json_html
@@ -139,7 +139,7 @@ def show(
     """Render a tool's page with its try-it form; `run` is a call to show."""
     actor, org_id = page_actor(request), required_org(request).pk
     run = more.get("run")
-    where = request.POST.get("world") or request.GET.get("world", "")
+    where = _world_of(request)
     used = usage.of_tool(actor, org_id, found)
     exports = _exports(found, version)
     context = {
@@ -175,6 +175,14 @@ def show(
         "seen": seen_by(request.POST.get("seen"), found, more.get("problem")),
     }
     return render(request, "catalogue/tool.html", context, status=status)
+
+
+def _world_of(request: HttpRequest) -> str:
+    """The world to call the tool in: empty, `NEW_WORLD` or a world's id; raises `NotFound` for any other text."""
+    where = request.POST.get("world") or request.GET.get("world", "")
+    if where not in ("", NEW_WORLD) and not ids.key_of(where, ids.WORLD):
+        raise NotFound("There is no such world.")
+    return where
 
 
 def _typed(found: Tool) -> dict[str, Any]:

@@ -245,6 +245,16 @@ def test_a_call_in_a_world_that_is_not_there_is_made_nowhere(browser_of):
     assert not Call.objects.exists()
 
 
+@pytest.mark.parametrize("world", ["a/b", "../..", "nonsense", "wld_a/b", "wld_"])
+def test_what_is_no_id_of_a_world_is_not_found(browser_of, world):
+    alice = browser_of("alice")
+    get(alice, path("demo__echo", f"?world={world}"), 404)
+    form = form_of(get(alice, path("demo__echo")))
+    for verb in ("call", "check", "turn"):
+        assert submit(alice, form, verb, f0="x", world=world).status_code == 404
+    assert not Call.objects.exists()
+
+
 def test_a_tool_that_only_says_what_it_does_is_played_in_a_world_of_its_own(browser_of, publish):  # noqa: F811
     """C102: pasted a moment ago and run by nobody, it answers by its output schema."""
     counted = {"type": "object", "properties": {"left": {"type": "integer"}}, "required": ["left"]}
