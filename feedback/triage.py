@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from accounts.rights import require_admin
 from core import ids, notices
 from core.actor import Actor
-from core.db import anew
+from core.db import anew, is_named_elsewhere
 from core.errors import Conflict, NotFound
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from core.rows import new
@@ -155,11 +155,13 @@ def wake_again(pks: Iterable[int], because: int) -> None:
 @contextmanager
 def named_reports_stay() -> Iterator[None]:
     """Wrap a transaction that references an unlocked report or a label: either may be deleted meanwhile, which the
-    database reports at the commit. That becomes a `Conflict`.
+    database reports at the commit. That becomes a `Conflict`; what other constraints refuse is raised as it is.
     """
     try:
         yield
-    except IntegrityError:
+    except IntegrityError as problem:
+        if not is_named_elsewhere(problem):
+            raise
         raise Conflict(
             "This report, the one it names, or a label was deleted just now. Reload and try again."
         ) from None

@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 import time_machine
 from django.core.management import call_command
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -357,6 +357,17 @@ def test_a_verb_that_names_a_report_that_goes_just_then_is_a_conflict(who):
     with pytest.raises(Conflict, match="was deleted just now"):
         triage.act(who.admin.actor, report, (quick, Nothing()))
     assert not UserFeedback.objects.get().resolved
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("decision", [{"resolved_at": timezone.now()}, {"public_status": None}])
+def test_what_another_constraint_refuses_is_no_conflict(who, decision):
+    """Nobody deleted anything: reloading would not help, and the log has to tell of it."""
+    report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
+    wrong = deciding.Verb("wrong", Nothing, lambda *_: decision)
+    with pytest.raises(IntegrityError):
+        triage.act(who.admin.actor, report, (wrong, Nothing()))
+    assert not TriageChange.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
