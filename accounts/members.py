@@ -120,6 +120,17 @@ def invited(actor: Actor, member_id: int) -> User:
         return member.user
 
 
+def left_without_admin(user_id: int) -> list[Org]:
+    """The orgs in which a user has the role admin and no admin can sign in, by slug."""
+    rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
+    return list(rows.exclude(Exists(_admins().filter(org=OuterRef("pk")))).order_by("slug"))
+
+
+def _admins() -> QuerySet[Membership]:
+    """The admins of orgs who can sign in, which somebody who is only invited cannot yet."""
+    return Membership.objects.filter(~_invited(), role=Membership.Role.ADMIN, user__is_active=True)
+
+
 def _rows() -> QuerySet[Membership]:
     """Memberships with `is_invited`."""
     told = Case(When(_invited(), then=Value(True)), default=Value(False), output_field=BooleanField())
@@ -127,7 +138,7 @@ def _rows() -> QuerySet[Membership]:
 
 
 def _invited() -> Q:
-    """The user has never signed in and has no password, token or other org."""
+    """Memberships of somebody who is only invited: never signed in, and has no password, token or other org."""
     of_theirs = {"user": OuterRef("user")}
     return Q(
         ~Exists(ApiToken.objects.filter(**of_theirs)),
@@ -145,9 +156,7 @@ def _others(number: int) -> str:
 
 _ADMINS = Prepared(
     lambda org: (
-        Membership.objects.filter(~_invited(), org=org, role=Membership.Role.ADMIN, user__is_active=True)
-        .order_by("pk")
-        .values_list("user__name", "user__email")
+        _admins().filter(org=org).order_by("pk").values_list("user__name", "user__email")
     ),
     int,
 )
@@ -223,7 +232,6 @@ def _check_role(role: str) -> None:
 
 
 def _keep_an_admin(member: Membership) -> None:
-    """Refuse to take away the only admin who can sign in, which somebody who is only invited cannot yet."""
-    admins = _rows().filter(org=member.org_id, role=Membership.Role.ADMIN, user__is_active=True)
-    if [each.pk for each in admins if not getattr(each, "is_invited", False)] == [member.pk]:
+    """Refuse to take away the only admin who can sign in."""
+    if list(_admins().filter(org=member.org_id).values_list("pk", flat=True)[:2]) == [member.pk]:
         raise InvalidRequest("This is the only admin of the org. Make another member an admin first.")

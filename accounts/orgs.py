@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 
 from accounts.models import Membership, Org, User
 from accounts.rights import may_administer, require_keeper
@@ -120,13 +120,6 @@ def administered_by(user_id: int) -> list[Org]:
     """The orgs in which a user has the role admin, by slug. Platform admins do not need the role."""
     rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
     return list(rows.order_by("slug"))
-
-
-def left_without_admin(user_id: int) -> list[Org]:
-    """The orgs of which a user is the only admin, by slug."""
-    others = Membership.objects.filter(org=OuterRef("pk"), role=Membership.Role.ADMIN, user__is_active=True)
-    rows = Org.objects.filter(memberships__user=user_id, memberships__role=Membership.Role.ADMIN)
-    return list(rows.exclude(Exists(others.exclude(user=user_id))).order_by("slug"))
 
 
 def administers(actor: Actor, org_id: int | None) -> bool:

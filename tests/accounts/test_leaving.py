@@ -6,7 +6,9 @@ from ipaddress import ip_network
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 
+from accounts import members
 from accounts.models import Membership, Org, User, mint
 from accounts.orgs import add_member
 from tests import hooks, make
@@ -148,3 +150,12 @@ def test_one_of_no_admin_is_named_when_the_last_is_switched_off(person, who):
     assert "acme has no admin now. To appoint one: manage.py org_role acme EMAIL admin" in person(
         "alice@acme.test", "--off"
     )
+
+
+def test_who_was_only_invited_is_no_admin_who_is_left(person, who):
+    hooks.make_org_admin(who.alice)
+    members.add(who.alice.actor, "acme", "new@acme.test", role="admin")
+    assert "acme has no admin now." in person("alice@acme.test", "--off")
+    assert "acme has no admin now." in person("alice@acme.test", "--off"), "nor when it is said again"
+    User.objects.filter(email="new@acme.test").update(last_login=timezone.now())
+    assert "no admin" not in person("alice@acme.test", "--off")

@@ -42,7 +42,7 @@ def a_failure(person: Person) -> Thread:
 
 
 def walk(client: Client, start: str) -> list[str]:
-    """The addresses that the link leads to, one after the other, without the texts to mark; the last leads to itself."""
+    """The addresses that the link leads to, one after the other, without the texts to mark; the last leads nowhere."""
     seen: list[str] = []
     here = start
     for _ in range(12):

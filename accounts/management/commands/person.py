@@ -9,9 +9,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from accounts import leaving
+from accounts.members import left_without_admin
 from accounts.models import ApiToken, Membership, Org, User, mint
 from accounts.naming import check_one_line
-from accounts.orgs import add_member, check_short_name, found_org, left_without_admin
+from accounts.orgs import add_member, check_short_name, found_org
 from core import bodies
 from core.errors import InvalidRequest
 
