@@ -1,6 +1,7 @@
 """Creating checks from reports, changing, listing and deleting them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -43,7 +44,7 @@ def keep(
     with triage.named_reports_stay(), transaction.atomic():
         defaults = {
             "expectations": _data(body),
-            "title": body.title or _title_of(report),
+            "title": body.title or partial(_title_of, report),  # called only for a new one
             "thread_id": report.thread_id,
             "message_sequence_num": report.message_sequence_num,
             "created_by_id": actor.user_id,
@@ -55,12 +56,8 @@ def keep(
         check = judging.locked(made.pk)
         if check is None:
             raise NotFound.of("check", made.check_id)
-        now = fingerprint(check.expectations) if check.is_kept else ""
-        if shown is not None and now and now not in (shown, digest(body)):
-            theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
-            raise Conflict(f"Somebody else changed the check. It now expects: {theirs}. Save again to overwrite.")
-        if body.title and title_was is not None and now and check.title not in (title_was, body.title):
-            raise Conflict(f"Somebody else renamed the check to {isolated(check.title)}. Save again to overwrite.")
+        if check.is_kept:
+            _require_seen(check, body, shown=shown, title_was=title_was)
         judged_anew, is_made = _judges(check, body), check.is_aside
         check.title, check.is_kept, check.dropped_at = body.title or check.title, True, None
         if is_made:  # whoever reran its report has not created it
@@ -71,6 +68,15 @@ def keep(
         if judged_anew:
             judging.judge_anew(check, found, by=actor.user_id)
     return check
+
+
+def _require_seen(check: Check, body: CheckIn, *, shown: str | None, title_was: str | None) -> None:
+    """Refuse to overwrite what somebody else changed since; None was not seen."""
+    if shown is not None and fingerprint(check.expectations) not in (shown, digest(body)):
+        theirs = "; ".join(expecting.spelled(each) for each in check.expectations) or "nothing"
+        raise Conflict(f"Somebody else changed the check. It now expects: {theirs}. Save again to overwrite.")
+    if body.title and title_was is not None and check.title not in (title_was, body.title):
+        raise Conflict(f"Somebody else renamed the check to {isolated(check.title)}. Save again to overwrite.")
 
 
 def _judges(check: Check, body: CheckIn) -> bool:

@@ -76,6 +76,16 @@ def test_keeping_the_same_again_changes_nothing(api, kept, ran):
     assert data_of(api("admin").put(path, {"expectations": [NO_ECHO]})) == before
 
 
+def test_a_check_of_an_answer_without_a_request_is_changed_as_any_other(api, who):
+    """Only a new check without a title takes one from the request."""
+    thread = make.conversation(who.alice, 2, roles=("assistant", "user"))
+    path = f"{FEEDBACK}/{make.rating(who.alice, thread, 0).feedback_id}/check"
+    assert "has no request before it" in refusal_of(api("admin").put(path, {"expectations": [ECHO]}))[2]
+    data_of(api("admin").put(path, {"title": "Says nothing first"}))
+    check = data_of(api("admin").put(path, {"expectations": [ECHO]}))
+    assert (check["title"], len(check["expectations"])) == ("Says nothing first", 1)
+
+
 def launched(api, person, prompt, **values):
     """An agent whose system prompt this is, and a check of an answer in a thread launched from it."""
     template = {"messages": [make.say("Hello")], "system_prompt": prompt}
