@@ -267,8 +267,8 @@ def _changed(typed: dict[str, str]) -> dict[str, Any]:
     """The change as API input: only what differs from what the form showed, since others may have changed the rest."""
     tags, shown = (forms.listed("tags", typed[name]) for name in ("tags", "tags_was"))
     given: dict[str, Any] = {"put_tags": tags, "remove_tags": [tag for tag in shown if tag not in tags]}
-    if typed["name"] != typed["name_was"]:
-        given["name"] = typed["name"]
+    if (name := typed["name"].strip()) != typed["name_was"]:
+        given["name"] = name
     if typed["accessibility"] not in ("", typed["accessibility_was"]):
         given["accessibility"] = typed["accessibility"]
     bodies.check_storable(given)

@@ -276,6 +276,17 @@ def test_renaming_tagging_and_closing(browser_of: Browser, who: People) -> None:
     assert page.id("name")["value"] == "no good" and "letters, digits" in page.id("name-wrong").words
 
 
+def test_blanks_around_a_name_are_no_part_of_it_when_a_skill_is_renamed_either(
+    browser_of: Browser, who: People
+) -> None:
+    held, client = skill(who.alice), browser_of("alice")
+    here = path(held, "change/")
+    for typed, name in ((" repayments ", "repayments"), ("repayments ", "repayments")):
+        assert submit(client, form(get(client, here), here), name=typed).status_code == 302
+        held.refresh_from_db()
+        assert held.name == name
+
+
 def test_tags_that_somebody_else_added_meanwhile_stay(browser_of: Browser, who: People) -> None:
     """K7: a form takes away only the tags that it showed, also after it was refused once."""
     held = skill(who.alice, tags=["old", "kept"], accessibility="org-editable")
