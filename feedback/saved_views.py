@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.text import Truncator
 
 from accounts.models import User
+from accounts.orgs import take_turns_with
 from accounts.rights import require_admin, require_author
 from core import ids
 from core.actor import Actor
@@ -129,11 +130,6 @@ def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> Sav
     views are refused.
     """
     require_admin(actor)
-    own = SavedView.objects.filter(created_by=actor.user_id)
-    if own.count() >= MOST:
-        raise InvalidRequest(f"name: you already have {MOST} views; delete one first")
-    if is_shared:
-        _require_room()
     view = SavedView(
         name=_name(name),
         query=understood(query, field="query").canonical,
@@ -141,6 +137,11 @@ def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> Sav
         created_by_id=actor.user_id,
     )
     with name_kept(SavedView, view.name, f"you already have a view {view.name}"):
+        take_turns_with(actor.user_id)  # or more would fit
+        if SavedView.objects.filter(created_by=actor.user_id).count() >= MOST:
+            raise InvalidRequest(f"name: you already have {MOST} views; delete one first")
+        if is_shared:
+            _require_room()
         view.save()
     return view
 
@@ -174,12 +175,14 @@ def change(
         "query": None if query is None else understood(query, field="query").canonical,
         "is_shared": is_shared,
     }
-    if is_shared and not view.is_shared:
-        _require_room()
+    is_newly_shared = bool(is_shared) and not view.is_shared
     written = {column: value for column, value in given.items() if value is not None}
     for column, value in written.items():
         setattr(view, column, value)
     with name_kept(SavedView, view.name, f"you already have a view {view.name}"):
+        if is_newly_shared:
+            take_turns_with(actor.user_id)
+            _require_room()
         # Only these columns, so that a concurrent change of others, or a deletion, also takes effect.
         if written and not SavedView.objects.filter(pk=view.pk).update(**written):
             raise NotFound.of("view", view_id[:80])

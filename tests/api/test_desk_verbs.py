@@ -11,13 +11,14 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 from celery.signals import worker_shutting_down
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts import leaving
 from accounts.models import User
 from core import jobs, stopping
+from core.errors import InvalidRequest
 from feedback import bulk, deciding, labelling, last_action, projecting, saved_views, triage, undoing
 from feedback.models import Bulk, Label, Labelled, Reply, SavedView, TriageChange, UserFeedback
 from tests import make
@@ -1444,6 +1445,29 @@ def test_views_have_a_most_and_ones_own_are_listed_whatever_others_share(api, wh
     ):
         status, _, message = refusal_of(refused)
         assert status == 400 and message.startswith("is_shared: 3 views are already shared")
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_of_two_views_that_one_admin_saves_at_once_the_one_too_many_is_refused(who, monkeypatch, is_shared):
+    monkeypatch.setattr(saved_views, "MOST", 1)
+    came = []
+
+    def save(name):
+        try:
+            saved_views.save(who.admin.actor, name, "", is_shared=is_shared)
+        except InvalidRequest as problem:
+            came.append(problem.message)
+
+    beside = threading.Thread(target=lambda: (save("Second"), connection.close()))
+    with transaction.atomic():
+        save("First")
+        beside.start()
+        beside.join(1)
+    beside.join()
+    assert came == ["name: you already have 1 views; delete one first"]
+    assert [view.name for view in SavedView.objects.all()] == ["First"]
 
 
 def test_a_reply_that_was_taken_back_has_no_time(act, admin, reports):
