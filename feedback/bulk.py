@@ -250,7 +250,7 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
         while _advance_once(actor, bulk.pk, AT_ONCE):
             pass  # the reports, and then a check whether there are more
         bulk.refresh_from_db()
-        transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+        triage.announce()
     return bulk
 
 
@@ -295,7 +295,7 @@ def _stop(rows: QuerySet[Bulk]) -> bool:
     """Cancel those that have not ended; returns whether there were any."""
     ended = rows.filter(state__in=Bulk.OPEN).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
     if ended:
-        transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+        triage.announce()
     return bool(ended)
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.rights import Right
-from core import ids, notices
+from core import ids
 from core.actor import Actor
 from core.db import again, is_named_elsewhere
 from core.errors import InvalidRequest, NotFound
@@ -58,7 +58,7 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
         if said in wanted:
             webhooks.write_down(said, report, actor_id=actor.user_id)
         if said == webhooks.UPDATED:  # an admin may have it open
-            transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+            triage.announce()
     return projecting.submitted_record(report, message.thread, actor)
 
 
@@ -127,7 +127,7 @@ def _take_back(actor: Actor, pk: int) -> bool:
         webhooks.announce_retraction(report, actor_id=actor.user_id)
         Retraction.objects.create(key=report.key)
         report.delete()
-        transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+        triage.announce()
     return True
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.rights import require_admin, require_author
-from core import ids, notices
+from core import ids
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.prepared import Prepared
@@ -114,7 +114,7 @@ def add(actor: Actor, feedback_id: str, body: CommentIn) -> Comment:
         Mention.objects.bulk_create(
             Mention(comment=comment, feedback=report, person_id=pk, is_answer=True) for pk in sorted(answered)
         )
-        _announce()
+        triage.announce()
     return _found(comment)
 
 
@@ -134,7 +134,7 @@ def edit(actor: Actor, feedback_id: str, comment_id: str, body: CommentPatch, *,
             now = timezone.now()
             _save(comment, now, text=text, edited_at=now)
             _ask(comment)
-            _announce()
+            triage.announce()
     return _found(comment)
 
 
@@ -145,7 +145,7 @@ def delete(actor: Actor, feedback_id: str, comment_id: str) -> None:
         if comment.deleted_at is None:
             now = timezone.now()
             _save(comment, now, deleted_at=now)
-            _announce()
+            triage.announce()
 
 
 def restore(actor: Actor, feedback_id: str, comment_id: str) -> Comment:
@@ -154,7 +154,7 @@ def restore(actor: Actor, feedback_id: str, comment_id: str) -> Comment:
         comment = _held(actor, feedback_id, comment_id, "restore a comment")
         if comment.deleted_at is not None:
             _save(comment, timezone.now(), deleted_at=None)
-            _announce()
+            triage.announce()
     return _found(comment)
 
 
@@ -164,7 +164,7 @@ def acknowledge(actor: Actor, feedback_id: str, body: SeenIn) -> None:
     with transaction.atomic():
         _hold(report.pk)
         _settle(actor, report.pk, body.seen)
-        _announce()
+        triage.announce()
 
 
 def own(actor: Actor, feedback_id: str, comment_id: str, what: str = "change a comment") -> Comment:
@@ -315,7 +315,3 @@ def _settle(actor: Actor, report_pk: int, seen: str | None) -> set[int]:
     who = set(asked.filter(is_answer=False, comment__deleted_at=None).values_list("comment__author", flat=True))
     asked.update(is_pending=False)
     return who
-
-
-def _announce() -> None:
-    transaction.on_commit(lambda: notices.publish(triage.NOTICE))

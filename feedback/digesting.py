@@ -19,7 +19,6 @@ from django.db import DatabaseError, DataError, OperationalError, connection, tr
 from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.lookups import IsNull
 
-from core import notices
 from core.db import again
 from core.errors import Unavailable
 from core.prepared import Prepared, together
@@ -92,7 +91,7 @@ def _digest(limit: int, store: Callable[[list[int]], set[int]]) -> int:
         unfinished = store(pks)
         Undigested.objects.filter(pk__in=set(pks) - unfinished).delete()
         if pks:  # notified here, not with each rating, so that open desks refresh at most every few seconds
-            transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+            triage.announce()
         if Triage.objects.filter(snoozed_until_again=True).exists():
             _wake(pks)
     return len(pks)

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from pydantic import BaseModel
 
 from accounts.rights import require_admin
-from core import ids, notices
+from core import ids
 from core.actor import Actor
 from core.db import anew
 from core.errors import InvalidRequest
@@ -77,7 +77,7 @@ def fix(
             steps = ((verb_named("reply"), reply), *steps)
         report, done = triage.act(actor, feedback_id, *steps, seen=seen, seen_texts=seen_texts or {}, action=action)
         if changed:
-            transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+            triage.announce()
         return report, action if changed else done
 
 

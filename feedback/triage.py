@@ -131,7 +131,7 @@ def act(
                 versions.require_unseen(actor, report, seen_texts[column], [column], is_of_draft=True)
             changed |= apply(actor, subject, verb.name, decision, action=action)
         if changed:
-            transaction.on_commit(lambda: notices.publish(NOTICE))
+            announce()
     return report, action if changed else None
 
 
@@ -149,6 +149,11 @@ def wake_again(pks: Iterable[int], because: int) -> None:
             continue
         due = {"snoozed_until": timezone.now(), "snoozed_until_again": False}
         apply(submitter, subject, AGAIN, due, action=ids.new_key())
+    announce()
+
+
+def announce() -> None:
+    """Tell open desks, after the commit, that something they show has changed."""
     transaction.on_commit(lambda: notices.publish(NOTICE))
 
 

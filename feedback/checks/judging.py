@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.rights import require_admin
 from catalogue import naming
-from core import ids, notices
+from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from feedback import triage, webhooks
@@ -219,7 +219,7 @@ def tell(check: Check, *, by: int) -> None:
     """Update a locked check's state from its latest batch, and announce a change from passing to failing or back."""
     check.state = state_of(_latest(check))
     event = webhooks.EVENT_OF_OUTCOME.get(check.state)
-    transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+    triage.announce()
     if event is not None:
         has_turned = check.outcome and check.outcome != check.state
         check.outcome = check.state

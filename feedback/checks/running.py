@@ -21,7 +21,7 @@ from django.utils import timezone
 from accounts.authentication import actor_of_user
 from accounts.orgs import take_turns_with
 from accounts.rights import Right, require_admin
-from core import ids, notices, sse
+from core import ids, sse
 from core.actor import Actor
 from core.canonical import fingerprint
 from core.db import anew, give_connection_back
@@ -204,7 +204,7 @@ def _begin_next(*, waits: bool) -> bool:
         over = batches.keys() - waiting.keys() - under_way.keys()
         if over:
             CheckBatch.objects.filter(pk__in=over).update(ended_at=timezone.now())
-            transaction.on_commit(lambda: notices.publish(triage.NOTICE))
+            triage.announce()
         if not waiting or under_way.total() >= settings.HEDDLE.check_runs:
             return False
         next_batch = min(waiting, key=lambda pk: (under_way[pk], pk))
