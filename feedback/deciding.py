@@ -17,7 +17,6 @@ from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound, Unauthorized
 from core.wire import Exact, Nothing
 from feedback import following, label_text, proofs
-from feedback.label_text import LABELS_LENGTH
 from feedback.models import Reply, Retraction, Triage, UserFeedback
 from feedback.projecting import is_told
 from feedback.taxonomy import Outcome
@@ -105,16 +104,20 @@ def update(actor: Actor, subject: Subject, body: TriageIn) -> Decision:
 def label(actor: Actor, subject: Subject, body: LabelIn) -> Decision:
     """Add and remove labels."""
     text = label_text.changed(subject.report.admin_label, add=body.add, remove=body.remove)
-    if len(text) > LABELS_LENGTH:
-        raise InvalidRequest(f"add: all labels of a report together may have at most {LABELS_LENGTH} characters")
-    return {"admin_label": text or None}
+    return _labelled(text, field="add")
 
 
 def rename(actor: Actor, subject: Subject, body: RenameIn) -> Decision:
     """Rename a label; if the report already has the new one, only that stays."""
     text = label_text.renamed(subject.report.admin_label, body.label, body.to)
-    if len(text) > LABELS_LENGTH:
-        raise InvalidRequest(f"All labels of a report together may have at most {LABELS_LENGTH} characters.")
+    return _labelled(text)
+
+
+def _labelled(text: str, *, field: str = "") -> Decision:
+    """A report's labels; raises `InvalidRequest` if they are too long, in `field` if they come from one."""
+    if label_text.is_too_long(text):
+        reason = f"all labels of a report together may have at most {label_text.LABELS_LENGTH} characters"
+        raise InvalidRequest(f"{field}: {reason}" if field else f"{reason.capitalize()}.")
     return {"admin_label": text or None}
 
 

@@ -44,6 +44,11 @@ def beyond(admin_label: str | None, other: str | None) -> list[str]:
     return [name for name in labels_of(admin_label) if name.casefold() not in held]
 
 
+def is_too_long(admin_label: str) -> bool:
+    """Whether a text is longer than the labels of a report together may be."""
+    return len(admin_label) > LABELS_LENGTH
+
+
 def changed(admin_label: str | None, *, add: Iterable[str], remove: Iterable[str]) -> str:
     """The text with some labels added and others removed; existing labels keep their spelling."""
     gone = {plain(name).casefold() for name in remove}

@@ -26,7 +26,7 @@ from feedback.deciding import (
     resolves_again,
     spelled,
 )
-from feedback.label_text import LABELS_LENGTH, beyond, changed
+from feedback.label_text import beyond, changed, is_too_long
 from feedback.models import Bulk, TriageChange, UserFeedback
 
 WINDOW = timedelta(minutes=30)
@@ -128,7 +128,7 @@ def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action
     if _WHOLE.intersection(stay) or ("resolved" in change.after and "outcome" in since):
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
-    if len(decision.get("admin_label") or "") > LABELS_LENGTH:  # one was renamed since, and is longer now
+    if is_too_long(decision.get("admin_label") or ""):  # one was renamed since, and is longer now
         stay.append("admin_label")
     if decision.get("owner_id") and not User.objects.admins().filter(pk=decision["owner_id"]).exists():
         stay.append("owner_id")
@@ -189,7 +189,7 @@ def _without_its_labels(admin_label: str | None, change: TriageChange) -> str | 
     labels = changed(
         admin_label, add=labels_beyond(change.before, change.after), remove=labels_beyond(change.after, change.before)
     )
-    return admin_label if len(labels) > LABELS_LENGTH else labels or None
+    return admin_label if is_too_long(labels) else labels or None
 
 
 def _is_of_nothing(decision: Decision) -> bool:
