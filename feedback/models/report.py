@@ -53,13 +53,13 @@ class UserFeedback(models.Model):
             models.Index(fields=["resolved", "sentiment", "-id"], name="feedback_state_tone"),
             models.Index(fields=["sentiment", "-id"], name="feedback_tone"),
             models.Index(fields=["org", "-id"], name="feedback_org"),
-            # Filters by time of rating and of resolution.
-            # A covering index for Insight, which then reads no rows.
+            # Filters by time of rating; it covers what Insight reads, which then reads no rows.
             models.Index(
                 fields=["created", "sentiment", "category_bits", "resolved", "resolved_at"], name="feedback_insight"
             ),
             # Open reports by age.
             models.Index(fields=["created"], condition=models.Q(resolved=False), name="feedback_waiting"),
+            # Filters by time of resolution.
             models.Index(
                 fields=["resolved_at"], condition=models.Q(resolved_at__isnull=False), name="feedback_resolved_at"
             ),

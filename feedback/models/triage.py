@@ -196,7 +196,7 @@ class Bulk(models.Model):
     @property
     def is_over(self) -> bool:
         """Whether it has ended."""
-        return self.state in (self.State.DONE, self.State.CANCELLED)
+        return self.state not in self.OPEN
 
     @property
     def dealt_with(self) -> int:
