@@ -13,6 +13,7 @@ from catalogue.results import MAX_RESULT_BYTES, ToolResult
 from core.actor import Actor
 from core.canonical import size_of
 from core.errors import InvalidRequest, NotFound
+from core.wording import limit_text
 
 KEPT_FOR: Final = timedelta(seconds=3600)
 INLINE_MAX_BYTES: Final = 8192
@@ -27,9 +28,7 @@ def store(org_id: int, user_id: int | None, data: dict[str, Any], summary: str |
     """
     size = size_of(data)
     if size > MAX_RESULT_BYTES:
-        raise InvalidRequest(
-            f"data: is larger than {MAX_RESULT_BYTES // 1024 // 1024} MiB", details={"reason": "too_large"}
-        )
+        raise InvalidRequest(f"data: is larger than {limit_text(MAX_RESULT_BYTES)}", details={"reason": "too_large"})
     now = timezone.now()
     expired = DataRef.objects.filter(expires_at__lte=now).values_list("pk", flat=True)[:_CLEARED_AT_ONCE]
     DataRef.objects.filter(pk__in=list(expired)).delete()

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from core.canonical import canonical_json, size_of
 from core.storable import UNSTORABLE, storable
 from core.wire import Wire
+from core.wording import limit_text
 
 MAX_RESULT_BYTES: Final = 10 * 1024 * 1024
 MAX_DEPTH: Final = 100
@@ -173,7 +174,7 @@ def problem_of(value: Any) -> str | None:
         elif not (item is None or isinstance(item, bool | int | float)):
             return f"a {type(item).__name__}, which is not JSON"
         if size > MAX_RESULT_BYTES:
-            return f"more than {MAX_RESULT_BYTES // 1024 // 1024} MiB"
+            return f"more than {limit_text(MAX_RESULT_BYTES)}"
     return None
 
 

@@ -20,6 +20,7 @@ from core.errors import InvalidRequest, MethodNotAllowed, NotFound, NotSignedIn,
 from core.prepared import Question
 from core.versions import Dated, version_of
 from core.wire import keys_read
+from core.wording import limit_text
 
 Model = TypeVar("Model", bound=BaseModel)
 View = TypeVar("View", bound=Callable[..., Any])
@@ -102,7 +103,7 @@ class Endpoint(APIView):
         request: HttpRequest = self.request._request
         length = request.META.get("CONTENT_LENGTH") or "0"
         if length.isdigit() and int(length) > self.body_limit:
-            raise InvalidRequest(f"body: is larger than {self.body_limit // 1024 // 1024} MiB")
+            raise InvalidRequest(f"body: is larger than {limit_text(self.body_limit)}")
         try:
             return request.body
         except (UnreadablePostError, RawPostDataException):

@@ -13,6 +13,7 @@ import httpx2
 
 from core import outbound
 from core.errors import DomainError, NoAnswer, TooSlow
+from core.wording import limit_text
 
 _POST: Final = "POST"
 
@@ -80,7 +81,7 @@ class _Counted(httpx2.AsyncByteStream):
         async for chunk in self._stream:
             self._watched.left -= len(chunk)
             if self._watched.left < 0:
-                problem = NoAnswer(f"It sent more than {self._watched.limit // 1024 // 1024} MiB.")
+                problem = NoAnswer(f"It sent more than {limit_text(self._watched.limit)}.")
                 self._watched.problem = self._watched.problem or problem
                 raise httpx2.ReadError("too much")
             yield chunk

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from core.errors import InvalidRequest, NotSignedIn, Unavailable
 from core.slots import Slots
+from core.wording import limit_text
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 View = TypeVar("View", bound=Callable[..., Any])
@@ -43,8 +44,7 @@ def require_fitting(request: HttpRequest, view: Callable[..., Any]) -> None:
         return
     most = getattr(view, "form_bytes", settings.BODY_BYTES)
     if length > most:
-        size = f"{most // 1024 // 1024} MiB" if most > SMALL else f"{most // 1024} KiB"
-        raise InvalidRequest(f"The form is larger than {size}.")
+        raise InvalidRequest(f"The form is larger than {limit_text(most)}.")
     if not request.user.is_authenticated:
         raise NotSignedIn("You are signed out; nothing was stored. Sign in and send it again.")
 

@@ -21,6 +21,11 @@ def size_text(size: int) -> str:
     return f"{size / 1_000_000_000:.1f} GB"
 
 
+def limit_text(size: int) -> str:
+    """A limit of bytes for people, in whole binary units: `512 KiB`, `16 MiB`."""
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
 def took(milliseconds: int) -> str:
     """A duration for people: `< 1 ms`, `184 ms`, `1.2 s`, `2 min 5 s`."""
     if milliseconds < 1:

@@ -19,6 +19,7 @@ from core.db import held
 from core.errors import InvalidRequest, NotFound
 from core.names import name_kept
 from core.versions import require_seen
+from core.wording import limit_text
 from threads import client_tools, goals, profiles, turns
 from threads.models import Agent, Thread
 from threads.wire import MAX_PROMPT, StartIn, ThreadOut
@@ -303,7 +304,7 @@ def _values(agent: Agent, given: Mapping[str, str]) -> dict[str, str]:
 def _require_small(values: Mapping[str, str], places: Iterable[str]) -> None:
     """A value may be used in many places: a small template and a small launch must not make a huge request."""
     if sum(len(values[name]) for name in places) > settings.BODY_BYTES:
-        raise InvalidRequest(f"values: make the request larger than {settings.BODY_BYTES // 1024 // 1024} MiB")
+        raise InvalidRequest(f"values: make the request larger than {limit_text(settings.BODY_BYTES)}")
 
 
 def _filled(template: Any, values: Mapping[str, str]) -> Any:

@@ -7,6 +7,7 @@ from catalogue.schema_rules import parts_of
 from catalogue.worlds import in_threads as playing
 from core.canonical import size_of
 from core.errors import InvalidRequest
+from core.wording import limit_text
 from threads import goals
 from threads.content import LOAD_SKILL
 from threads.models import ClientTool, Thread
@@ -34,7 +35,8 @@ def checked(tools: Sequence[ClientToolIn] | None, thread: Thread | None = None) 
     if not tools:
         return []
     if sum(size_of(tool.input_schema) for tool in tools) > MAX_SCHEMAS_BYTES:
-        raise InvalidRequest(f"client_tools: the input schemas together have more than {MAX_SCHEMAS_BYTES >> 10} KiB")
+        most = limit_text(MAX_SCHEMAS_BYTES)
+        raise InvalidRequest(f"client_tools: the input schemas together have more than {most}")
     if sum(parts_of(tool.input_schema) for tool in tools) > MAX_SCHEMA_PARTS:
         raise InvalidRequest(f"client_tools: the input schemas together have more than {MAX_SCHEMA_PARTS:,} subschemas")
     found: dict[str, ClientToolIn] = {}

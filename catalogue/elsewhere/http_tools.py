@@ -14,6 +14,7 @@ from catalogue.spec import ToolContext
 from core import bodies, ids, outbound, signing
 from core.db import dump
 from core.errors import DomainError, InvalidRequest, NoAnswer, TargetRefused, TooSlow
+from core.wording import limit_text
 
 DEFAULT_MS: Final = 30_000
 CODES: Final[Mapping[int, str]] = {
@@ -110,8 +111,8 @@ def unreachable(problem: DomainError, milliseconds: float) -> ToolResult:
 
 def _result_of(answer: outbound.Answer, dialect: str) -> ToolResult:
     if answer.is_cut:
-        limit = MAX_RESULT_BYTES // 1024 // 1024
-        return _final(f"The tool's response is larger than {limit} MiB.", "too_large", answer)
+        said = f"The tool's response is larger than {limit_text(MAX_RESULT_BYTES)}."
+        return _final(said, "too_large", answer)
     if 300 <= answer.status < 400:
         return _final("The tool responded with a redirect; redirects are not followed.", "redirect", answer)
     try:

@@ -15,6 +15,7 @@ from catalogue.worlds import keeping
 from core.actor import Actor
 from core.canonical import fingerprint, size_of
 from core.errors import Conflict, InvalidRequest
+from core.wording import limit_text
 
 MAX_FIXTURES = 1000
 MAX_BYTES = 8 * 1024 * 1024
@@ -37,7 +38,7 @@ def replace(actor: Actor, world: World, given: list[FixtureIn], *, seen: str | N
         named = cache(partial(keeping.tool_named, world))
         rows = [_row(world, place, each, named(each.tool)) for place, each in enumerate(given)]
         if sum(_size(row) for row in rows) > MAX_BYTES:
-            raise InvalidRequest(f"fixtures: are larger than {MAX_BYTES // 1024 // 1024} MiB together")
+            raise InvalidRequest(f"fixtures: are larger than {limit_text(MAX_BYTES)} together")
         WorldFixture.objects.filter(world=world).delete()
         WorldFixture.objects.bulk_create(rows, batch_size=200)
     return len(rows)

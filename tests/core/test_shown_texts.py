@@ -14,7 +14,7 @@ from core import markdown, payloads
 from core.markdown import markdown_html, opening, written_html
 from core.payloads import gist, json_html
 from core.templatetags import ui
-from core.wording import ago, isolated, one_line, size_text, took
+from core.wording import ago, isolated, limit_text, one_line, size_text, took
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
 TAG = re.compile(r"<\s*/?\s*([a-zA-Z0-9]+)")
@@ -330,6 +330,11 @@ def test_a_string_result_is_text_not_json() -> None:
 )
 def test_sizes_for_people(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+@pytest.mark.parametrize(("size", "text"), [(64 * 1024, "64 KiB"), (1024**2, "1 MiB"), (16 * 1024**2, "16 MiB")])
+def test_limits_for_people(size: int, text: str) -> None:
+    assert limit_text(size) == text
 
 
 @pytest.mark.parametrize(
