@@ -155,9 +155,7 @@ def _others(number: int) -> str:
 
 
 _ADMINS = Prepared(
-    lambda org: (
-        _admins().filter(org=org).order_by("pk").values_list("user__name", "user__email")
-    ),
+    lambda org: _admins().filter(org=org).order_by("pk").values_list("user__name", "user__email"),
     int,
 )
 """The admins of an org, oldest first. Prepared, because every reader of a thread's head may ask at the same moment."""

@@ -9,10 +9,11 @@ from catalogue.judging import Level
 from catalogue.record import JsonObject, Loss
 from catalogue.result_dialects import Context
 from catalogue.retrying import RetryPolicy
+from core.storable import MAX_INTEGER
 from core.wire import Exact, Wire
 
 Args = Annotated[list[Any], Field(max_length=1000)]
-Version = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Version = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 

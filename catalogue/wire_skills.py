@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from core.storable import MAX_INTEGER
 from core.wire import UNCHANGED, Body, Change, Page, Spelling, Wire
 
 Name = Annotated[
@@ -67,7 +68,7 @@ class VersionPatch(Change, Body):
 class PinVersionIn(Body):
     """The choice of a version for agents."""
 
-    ai_version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None
+    ai_version: Annotated[int, Field(ge=1, le=MAX_INTEGER)] | None
     """The version that agents may load on demand in your threads; null for none."""
 
 

@@ -18,7 +18,7 @@ from feedback import inheriting, projecting, taxonomy, triage, webhooks
 from feedback.deciding import is_revisited
 from feedback.models import Retraction, Triage, UserFeedback
 from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
-from threads.access import MessageStanding, Standing, require, staying
+from threads.access import LAST, MessageStanding, Standing, require, staying
 from threads.content import TERMINAL
 from threads.models import Message, Thread
 
@@ -135,7 +135,7 @@ def _own_pk(actor: Actor, thread: Thread | Standing, index: int) -> int:
     if index < 0:
         raise NotFound(_NO_SUCH)
     own = UserFeedback.objects.filter(thread=thread.pk, created_by=actor.user_id)
-    found = own.filter(message_sequence_num=index) if index < 2**31 else own.none()
+    found = own.filter(message_sequence_num=index) if index <= LAST else own.none()
     pk = found.values_list("pk", flat=True).first()
     if pk is None:
         raise NotFound(_NOT_RATED.format(index=index))

@@ -13,12 +13,13 @@ from core.actor import Actor
 from core.errors import DomainError, NotFound, ReadOnlyThread, Unauthorized
 from core.prepared import Prepared, Question, Row
 from core.rows import loaded
+from core.storable import MAX_INTEGER
 from core.wording import isolated
 from threads.models import Message, Thread
 from threads.status import Visibility
 from threads.transcript import gone
 
-LAST = 2**31 - 1
+LAST = MAX_INTEGER
 """The highest possible message index: the column cannot hold more, and SQLite cannot compare more."""
 
 

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from core import bodies, forms
 from core.payloads import json_html
+from core.storable import MAX_INTEGER
 from core.wording import one_line
 from threads import client_tools, pending
 from threads.models import Thread
@@ -16,7 +17,6 @@ from threads.wire import ToolResultsIn
 
 _TITLES = {"success": "result", "error": "error", "declined": "reason"}
 """The key under which a text is submitted, by status: an output must be an object (spec 3.6)."""
-_LONGEST_MS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def submission(thread: Thread, typed: Typed) -> ToolResultsIn:
         "tool_use_id": typed.tool_use_id,
         "tool_name": typed.tool_name,
         "status": typed.status,
-        "runtime_ms": min(max(0, round(took)), _LONGEST_MS),
+        "runtime_ms": min(max(0, round(took)), MAX_INTEGER),
         "output": _output(typed),
     }
     bodies.check_storable(result)

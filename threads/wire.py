@@ -16,6 +16,7 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from core import paging
+from core.storable import MAX_INTEGER
 from core.wire import Body, Exact, Page, Seen, Spelling, Wire
 from threads.content import (
     MAX_NAME,
@@ -152,7 +153,7 @@ class InvokedSkillIn(Body):
     """A skill and its version."""
 
     skill_id: str
-    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    version: Annotated[int, Field(ge=1, le=MAX_INTEGER)] | None = None
     """Absent or null: the highest version."""
 
 
@@ -233,7 +234,7 @@ class ClientToolResultIn(Body):
     """Id of the pending tool use."""
     tool_name: ToolName
     """Name of the tool in that use."""
-    runtime_ms: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    runtime_ms: Annotated[int, Field(ge=0, le=MAX_INTEGER)]
     """Runtime of the tool in milliseconds."""
     status: Literal["success", "error", "declined"]
     """`declined`: the user or program refused to run the tool."""
