@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from accounts.models import ApiToken, Membership, Org, User, display_name
 from accounts.naming import check_one_line
@@ -31,11 +31,8 @@ def of(actor: Actor, org: Org) -> QuerySet[Membership]:
 
 def page(actor: Actor, org: Org, *, limit: int, page_token: str | None) -> tuple[list[Membership], str | None]:
     """A page of `of`, and the token of the next page."""
-    rows = of(actor, org)
-    if page_token:
-        rows = rows.filter(user__email__gt=_PLACES.place(page_token)[0])
-    found = list(rows[: limit + 1])
-    return found[:limit], _PLACES.token(found[limit - 1].user.email) if len(found) > limit else None
+    rows = of(actor, org).annotate(email=F("user__email"))
+    return _PLACES.page(rows, limit=limit, page_token=page_token, by="email", ascending=True)
 
 
 def admins_of(org_id: int) -> str:
