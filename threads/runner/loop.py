@@ -297,12 +297,9 @@ class _Run:
 
     def _fail(self, answer: Message, fragments: Sequence[str], problem: Broken) -> bool:
         with transcript.writing(self.thread.pk, self.fence) as writer:
-            return self._close_failed(writer, answer, fragments, problem)
-
-    def _close_failed(self, writer: Transcript, answer: Message, fragments: Sequence[str], problem: Broken) -> bool:
-        writer.extend(answer, [*_text_blocks(fragments), error(problem.message, problem.code)])
-        writer.close(answer, Message.Status.FAILED)
-        return self._conclude(writer, TurnState.FAILED, problem.code)
+            writer.extend(answer, [*_text_blocks(fragments), error(problem.message, problem.code)])
+            writer.close(answer, Message.Status.FAILED)
+            return self._conclude(writer, TurnState.FAILED, problem.code)
 
     def _end_of_answer(self, writer: Transcript) -> bool:
         """The model has finished: end the turn, or re-prompt if goals are open and re-prompts are left."""
