@@ -13,6 +13,7 @@ from core.storable import MAX_INTEGER
 from core.wording import one_line
 from threads import client_tools, pending
 from threads.models import Thread
+from threads.status import ThreadStatus
 from threads.wire import ToolResultsIn
 
 _TITLES = {"success": "result", "error": "error", "declined": "reason"}
@@ -58,7 +59,7 @@ class Asking:
 
 def asking(thread: Thread, typed: Typed | None = None, error: str = "") -> Asking:
     """The client tool uses pending in a thread, with the input for one of them that was not accepted."""
-    uses = pending.pending_client_uses(thread) if thread.status == "client_tool_turn" else []
+    uses = pending.pending_client_uses(thread) if thread.status == ThreadStatus.CLIENT_TOOL_TURN else []
     words = client_tools.descriptions_of(thread) if uses else {}
     found = tuple(_asked(use, words.get(use["tool_name"], ""), typed, error) for use in uses)
     is_late = typed is not None and typed.tool_use_id not in {use.tool_use_id for use in found}

@@ -171,19 +171,19 @@ class _Run:
     def _take_up(self, writer: Transcript) -> None:
         """Open the answer, unless tool calls must be answered first."""
         last = last_message(self.thread.pk)
-        if last is not None and last.role == "assistant" and last.status == Message.Status.GENERATING:
+        if last is not None and last.role == Message.Role.ASSISTANT and last.status == Message.Status.GENERATING:
             if last.block_count == 0:
                 self.answer = last
                 return
             writer.rewind(last.idx)
             self._count(Usage())  # a worker began this answer; its usage is lost with that worker
             logger.info("turn.rewound", extra={"turn": self.turn.pk, "from_idx": last.idx})
-        elif last is not None and last.role == "roboto" and self._open_server_uses():
+        elif last is not None and last.role == Message.Role.ROBOTO and self._open_server_uses():
             return
         self._open_answer(writer)
 
     def _open_answer(self, writer: Transcript) -> None:
-        self.answer = writer.add("assistant", [], status=Message.Status.GENERATING)
+        self.answer = writer.add(Message.Role.ASSISTANT, [], status=Message.Status.GENERATING)
 
     def _open_server_uses(self) -> list[BlockDict]:
         return [use for use in open_uses(self.thread) if not self.tools.is_clients(use)]
@@ -326,15 +326,15 @@ class _Run:
         open_ = [use for use, result in pairs if result is None]
         servers = [use for use in open_ if not self.tools.is_clients(use)]
         if servers:
-            writer.add("roboto", refused, status=Message.Status.GENERATING)
+            writer.add(Message.Role.ROBOTO, refused, status=Message.Status.GENERATING)
             return self._go_on()
-        return self._after_results(writer, writer.add("roboto", refused) if refused else None, len(open_))
+        return self._after_results(writer, writer.add(Message.Role.ROBOTO, refused) if refused else None, len(open_))
 
     def _store_result(self, writer: Transcript, use: BlockDict, result: BlockDict, *, is_last: bool) -> bool:
         """Store one result at a time, so that a crash in a later call does not lose an earlier result."""
         collected = last_message(self.thread.pk)
-        if collected is None or collected.role != "roboto":
-            collected = writer.add("roboto", [result], status=Message.Status.GENERATING)
+        if collected is None or collected.role != Message.Role.ROBOTO:
+            collected = writer.add(Message.Role.ROBOTO, [result], status=Message.Status.GENERATING)
         else:
             writer.extend(collected, [result])
         self.tools.record(writer, use, result)
@@ -356,9 +356,9 @@ class _Run:
             writer.close(collected, Message.Status.COMPLETED)
         if self.turn.requests >= MAX_REQUESTS:
             writer.add(
-                "assistant",
+                Message.Role.ASSISTANT,
                 [error("The turn reached its limit of model requests.", "too_many_requests")],
-                status="failed",
+                status=Message.Status.FAILED,
             )
             return self._conclude(writer, TurnState.FAILED, "too_many_requests")
         self._open_answer(writer)
