@@ -28,6 +28,7 @@ from threads.content import (
     ToolUseBlock,
     ViewingContext,
 )
+from threads.goals import MAX_PER_TURN
 from threads.status import ThreadStatus, Visibility
 
 # Limits of a request; reasons in docs/decisions/014-limits.md.
@@ -182,7 +183,7 @@ class _TurnIn(Body):
     """Tools to add to the thread; one with a known name replaces it. They stay for later turns."""
     analysis_scope: AnalysisScope | None = None
     """Replaces the scope of the thread for this and later turns; null keeps it."""
-    goals: Annotated[list[_Declaration], Field(max_length=5)] | None = None
+    goals: Annotated[list[_Declaration], Field(max_length=MAX_PER_TURN)] | None = None
     """At most 5 objects, each with `goal_type` and the fields of that type; the agent must achieve all of them."""
     invoke_skills: Annotated[list[InvokedSkillIn], Field(max_length=MAX_INVOKED_SKILLS)] = []
     """Skills to load before the agent answers."""

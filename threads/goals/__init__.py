@@ -67,7 +67,7 @@ def is_tool_name(name: str) -> bool:
     return _TOOL_NAME.fullmatch(name) is not None
 
 
-_TOOL_NAME = re.compile(rf"achieve_(?:{'|'.join(REGISTRY)})(?:_[2-5])?")  # of five goals at most
+_TOOL_NAME = re.compile(rf"achieve_(?:{'|'.join(REGISTRY)})(?:_[2-{MAX_PER_TURN}])?")
 
 
 def check_attempt(goal_data: Mapping[str, Any], arguments: Any) -> dict[str, Any]:

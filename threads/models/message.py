@@ -19,6 +19,8 @@ class Message(models.Model):
         ROBOTO = "roboto"
 
     class Status(models.TextChoices):
+        """The status on the wire. `not_started` exists there, but no message has it."""
+
         NOT_STARTED = "not_started"
         GENERATING = "generating"
         COMPLETED = "completed"
