@@ -22,6 +22,7 @@ from core.actor import Actor
 from core.db import snapshot
 from core.payloads import gist, json_text
 from core.prepared import Prepared, Row
+from core.wording import whole_characters
 from threads import answering, extracts, figures, goals, hits, hooks, instants, pending, reading, titles
 from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
@@ -34,10 +35,12 @@ from threads.presenting.goal_notes import GoalNote
 from threads.presenting.heading import AgentLink, ForkLink, ForkSource, ThreadHead
 from threads.presenting.imports import Import
 from threads.presenting.listing import Hit, ThreadRow, href
-from threads.presenting.words import thread_word
+from threads.presenting.words import counted, thread_word
 from threads.status import RUNNING, SENDABLE, GoalStatus
 
 SKILLS_SHOWN = 50
+_PROMPT_SHOWN = 20_000
+"""Characters of a system prompt on a thread's page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,11 +408,11 @@ def told(actor: Actor, thread: Thread) -> tuple[tuple[str, str], ...]:
     if not may(actor, thread, Right.RAW):
         metadata = None
     found = [
-        ("System prompt", (prompt or "")[:4000]),
+        ("System prompt", _cut(prompt or "", _PROMPT_SHOWN)),
         ("Scope", _scope(scope)),
         ("Skills", spelled_skills(skills)),
         ("Imported as", thread.import_id or ""),
-        ("Metadata", ", ".join(f"{key}: {_plainly(value)}" for key, value in (metadata or {}).items())[:2000]),
+        ("Metadata", _cut(", ".join(f"{key}: {_plainly(value)}" for key, value in (metadata or {}).items()), 2000)),
     ]
     if looking_at:
         found.append(("On screen", gist(looking_at)))
@@ -431,6 +434,12 @@ _TOLD = Prepared(
     ),
     int,
 )
+
+
+def _cut(text: str, most: int) -> str:
+    """The beginning of a long text, and how much more there is."""
+    rest = len(text) - most
+    return f"{whole_characters(text[:most])}\n… and {counted(rest, 'more character')}" if rest > 0 else text
 
 
 def _plainly(value: Any) -> str:

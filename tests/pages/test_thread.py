@@ -522,3 +522,16 @@ def test_today_is_said_only_behind_another_day(browser_of: Browser, who: People)
     said_at(thread, "2020-03-05T12:00:00", "2020-03-05T12:00:00")
     today = timezone.now()
     assert days(get(client, path(thread))) == ["Thu 5 Mar 2020", f"{today:%a} {today.day} {today:%b}"]
+
+
+def test_a_long_system_prompt_says_where_it_is_cut_and_keeps_to_its_place(browser_of: Browser, who: People) -> None:
+    """It scrolls in itself, by keys too, so that what stands below it stays near."""
+    thread, client = make.thread(who.alice, "Hello"), browser_of("alice")
+
+    def told(prompt: str) -> Node:
+        Thread.objects.filter(pk=thread.pk).update(system_prompt=prompt)
+        return get(client, path(thread)).id("head-context").one("dd")
+
+    short, long = told("Be brief."), told("Be brief. " * 3_000)
+    assert short.words == "Be brief." and not short.has("tabindex")
+    assert long["tabindex"] == "0" and long.words.endswith("… and 10 000 more characters")
