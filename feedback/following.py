@@ -10,15 +10,11 @@ from feedback.models import Triage, TriageChange, UserFeedback
 
 def root_of(pk: int) -> int:
     """The final original of a report; the report itself if it is not a duplicate."""
-    seen = {pk}
-    while (of := Triage.objects.filter(pk=pk).values_list("duplicate_of", flat=True).first()) and of not in seen:
-        seen.add(of)
-        pk = of
-    return pk
+    return Triage.objects.filter(pk=pk).values_list("duplicate_of", flat=True).first() or pk
 
 
 def hold(subjects: Iterable[int], *, named: Iterable[int] = ()) -> None:
-    """Lock reports with their duplicates, and the reports they name up to their roots, in order of row id.
+    """Lock reports with their duplicates, and the reports they name with their roots, in order of row id.
 
     Call it in the transaction, before any of them becomes a duplicate. Of two admins who name each other's report, the
     second waits and then sees the change of the first. If a locked report got another root or duplicate during the
@@ -56,10 +52,6 @@ def lead(actor_id: int, *, of: int, to: int | None, verb: str, action: str, undo
 
 
 def _family(subjects: set[int], named: set[int]) -> set[int]:
-    family = subjects | named
-    above = named
-    while above:
-        rows = Triage.objects.filter(pk__in=above, duplicate_of__isnull=False)
-        above = set(rows.values_list("duplicate_of", flat=True)) - family
-        family |= above
-    return family | set(Triage.objects.filter(duplicate_of__in=subjects).values_list("pk", flat=True))
+    roots = Triage.objects.filter(pk__in=named, duplicate_of__isnull=False).values_list("duplicate_of", flat=True)
+    duplicates = Triage.objects.filter(duplicate_of__in=subjects).values_list("pk", flat=True)
+    return subjects | named | set(roots) | set(duplicates)

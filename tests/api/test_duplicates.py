@@ -1,11 +1,18 @@
 """Duplicates of duplicates: an original is no duplicate itself, so no complaint leaves the desk in a circle."""
 
+import random
+from contextlib import suppress
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from feedback import bulk, triage
-from feedback.models import Bulk, BulkFailure
+from core.errors import DomainError
+from core.wire import Nothing
+from feedback import bulk, capture, triage
+from feedback.deciding import verb_named
+from feedback.models import Bulk, BulkFailure, Triage
+from feedback.wire_verbs import DuplicateIn
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -167,6 +174,32 @@ def test_taking_back_what_is_between_leaves_the_others_with_the_open_one(api, th
     assert state() == "gone open open B"
     assert undo(action) == (0, ["duplicate of: changed since, so not undone"])
     assert state() == "gone open open B"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_is_done_an_original_is_no_duplicate(who, thread, reports, seed):
+    """Marked, reopened, undone in any order and taken back: the root of a report is always one lookup away."""
+    chance, admin, actions = random.Random(seed), who.admin.actor, []
+
+    def mark():
+        one, of = chance.sample(reports, 2)
+        return triage.act(admin, one, (verb_named("duplicate"), DuplicateIn(duplicate_of=of)))[1]
+
+    def reopen():
+        return triage.act(admin, chance.choice(reports), (verb_named("reopen"), Nothing()))[1]
+
+    def undo():
+        return bulk.undo(admin, chance.choice(actions)).key
+
+    def take_back():
+        capture.retract(who.alice.actor, thread, chance.choice((1, 3, 5, 7)))
+
+    for step in range(60):
+        with suppress(DomainError, IndexError):
+            done = chance.choices((mark, reopen, undo, take_back), (9, 3, 6, 1 if step > 40 else 0))[0]()
+            actions += [done] if done else []
+        assert not Triage.objects.filter(duplicate_of__triage__duplicate_of__isnull=False).exists()
+    assert len(actions) > 8
 
 
 def test_a_bulk_of_duplicates_takes_theirs_along_and_brings_them_back(api, reports, mark, undo, state):
