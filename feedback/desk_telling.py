@@ -1,5 +1,12 @@
 """Messages of the desk about what an action did, and what it could not do."""
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.messages.storage.base import Message
+from django.utils import timezone
+
 from core import forms
 from core.actor import Actor
 from core.templatetags.ui import thousands
@@ -19,6 +26,44 @@ TYPED_AS = {
 """Arguments of verbs that are typed into a field of another name."""
 SAID_AS = {**TYPED_AS, "until": "the date"}
 """Names for fields in errors that are not shown next to the field."""
+OF_RUNS = "runs"
+"""Tag of the message that runs of the open report's check were started; once they are over, their outcome is told."""
+_NEWS = timedelta(minutes=1)
+"""How long a page tells of an undo that is over."""
+
+
+def of_last(messages: Sequence[Message], context: Mapping[str, Any], *, final_at: float) -> dict[str, Any]:
+    """What the status line says of the last action, and what stands beside it, as values of the page's context.
+
+    `final_at`: when the reader last did what cannot be undone.
+    """
+    last, undone, vain, ended_at = context["last"], context["undone"], context["vain"], context.get("ended_at")
+    said = _said(messages, context, final_at)
+    is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
+    # What may be undone is shown as the news only if nothing came after it.
+    is_ended = ended_at is not None and _is_news(ended_at) and not said
+    is_news = ended_at is not None and last is not None and ended_at > last.at
+    # What is said of it came with it, and not after it.
+    of_it = sum(last is not None and each.extra_tags == last.action for each in messages)
+    is_latest = not (len(said) > of_it or undone or is_held or is_news or context["errors"] or context.get("conflict"))
+    return {"said": said, "is_latest": is_latest, "is_held": is_held, "is_ended": is_ended}
+
+
+def _said(messages: Sequence[Message], context: Mapping[str, Any], final_at: float) -> list[str]:
+    outcome = getattr(context.get("check"), "outcome", "")
+    undone, vain, ended = context["undone"], context["vain"], context["meanwhile"]
+    said = [(each.extra_tags == OF_RUNS and outcome) or str(each) for each in messages]
+    if not said and undone and _is_news(undone.finished_at) and undone.finished_at.timestamp() > final_at:
+        said = [of_undo(undone)]
+    if vain and _is_news(vain.finished_at) and (words := of_vain(vain)):
+        said.append(words)
+    if ended and _is_news(ended.finished_at):
+        said.append(of_ended(ended))
+    return said
+
+
+def _is_news(at: datetime) -> bool:
+    return at > timezone.now() - _NEWS
 
 
 def of_bulk(done: Bulk) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
-from datetime import timedelta
 from functools import partial, wraps
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -58,13 +57,9 @@ _MEANWHILE, _MOST_MEANWHILE = "meanwhile", 20
 """Session key of the latest actions that were done while a bulk ran; how many it keeps."""
 _FINAL = "final_at"
 """Session key: when the reader last did something that cannot be undone."""
-OF_RUNS = "runs"
-"""Tag of the message that runs of the open report's check were started; once they are over, their outcome is told."""
 BATCHES, _MOST_BATCHES = "batches", 10
 """Session key: the ids of the batches that the reader began, until they open their page after the end; of how many."""
 _HELD_BACK = "What you did last cannot be undone. Shift+Z undoes what was before."
-_NEWS = timedelta(minutes=1)
-"""How long a page tells of an undo that is over."""
 View = Callable[..., HttpResponseBase]
 Told = Callable[[HttpResponseBase, str], HttpResponseBase]
 _REPLACED = "HX-Replace-Url"
@@ -434,31 +429,8 @@ def hold_undo(request: HttpRequest) -> None:
 
 def _shown(request: HttpRequest, actor: Actor, context: dict[str, Any], status: int) -> HttpResponse:
     """The desk page. Messages of the last action go into the status line, where they move nothing."""
-    outcome = getattr(context.get("check"), "outcome", "")
     messages = list(notes.get_messages(request))
-    said = [(each.extra_tags == OF_RUNS and outcome) or str(each) for each in messages]
-    undone, vain, last = context["undone"], context["vain"], context["last"]
-    final_at = request.session.get(_FINAL, 0)
-    if (
-        not said
-        and undone
-        and undone.finished_at > timezone.now() - _NEWS
-        and undone.finished_at.timestamp() > final_at
-    ):
-        said = [desk_telling.of_undo(undone)]
-    if vain and vain.finished_at > timezone.now() - _NEWS and (words := desk_telling.of_vain(vain)):
-        said.append(words)
-    if (ended := context["meanwhile"]) and ended.finished_at > timezone.now() - _NEWS:
-        said.append(desk_telling.of_ended(ended))
-    ended_at = context.get("ended_at")
-    is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
-    # What may be undone is shown as the news only if nothing came after it.
-    is_ended = ended_at is not None and ended_at > timezone.now() - _NEWS and not said
-    is_news = ended_at is not None and last is not None and ended_at > last.at
-    # What is said of it came with it, and not after it.
-    of_it = sum(last is not None and each.extra_tags == last.action for each in messages)
-    is_latest = not (len(said) > of_it or undone or is_held or is_news or context["errors"] or context.get("conflict"))
-    context |= {"said": said, "messages": (), "is_latest": is_latest, "is_held": is_held, "is_ended": is_ended}
+    context |= {"messages": (), **desk_telling.of_last(messages, context, final_at=request.session.get(_FINAL, 0))}
     query, parsed = context["state"], context["parsed"]
     if (bar := context["bar"]).total == 0:
         context["idle"] = idle.idle(actor, bar.views, zones.of(request))

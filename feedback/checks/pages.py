@@ -14,7 +14,7 @@ from accounts.pages import local, signed_in
 from core import bodies, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from feedback import desk_rerun, pages_desk, triage
+from feedback import desk_rerun, desk_telling, pages_desk, triage
 from feedback.checks import judging, keeping, presenting, records, running, screen
 from feedback.checks.expecting import WORDS
 from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
@@ -156,7 +156,7 @@ def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> tuple[str, str]
         return "", ""
     asked = _chosen(RunIn, form)
     running.run(actor, list(keeping.of_report(triage.report_for(actor, feedback_id))), asked)
-    return _started(asked.times), pages_desk.OF_RUNS
+    return _started(asked.times), desk_telling.OF_RUNS
 
 
 def _keep(actor: Actor, feedback_id: str, form: QueryDict, *, is_asked: bool) -> None:
