@@ -142,7 +142,7 @@ function rove(list, by, opens) {
 	if (!links?.[0]) return;
 	const at = links.indexOf(active());
 	const open = links.findIndex(isOpen);
-	const from = at < 0 ? open : opens && open < 0 && !one(".rep :checked") ? at - by : at;
+	const from = at < 0 ? open : opens && open < 0 && !one(".rep :checked") ? at - (by > 0) : at;
 	const next = links[from + by] ?? links.at(-(by > 0));
 	next.checked = 1;
 	next.focus();

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.visiting import Heddle
+from tests.e2e.visiting import Heddle, wait_until
 
 WORDS = "#desk-report .words"
 
@@ -48,6 +48,12 @@ def shows(page: Page, words: str) -> None:
     """That report is open, and its row is marked."""
     expect(page.locator(WORDS)).to_have_text(words)
     expect(page.locator(".rep[aria-current] a")).to_have_text(words)
+
+
+def is_held(page: Page) -> None:
+    """The server knows that this browser has the report open that its address names; it is told a moment later."""
+    opened = page.url.split("item=")[1][:29]
+    wait_until(lambda: opened in [each["value"] for each in page.context.cookies()], page=page)
 
 
 def first_of_the_open(page: Page, words: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.desk import complaints, empty, first_of_the_open, shows, stored  # noqa: F401
+from tests.e2e.desk import complaints, empty, first_of_the_open, is_held, shows, stored  # noqa: F401
 from tests.e2e.visiting import Heddle, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
@@ -22,6 +22,7 @@ def test_one_asks_and_the_other_answers_by_keys_alone(empty: Heddle, visit: Call
     mine.keyboard.press("Control+Enter")
     expect(mine.locator("#desk-status")).to_contain_text("Commented, and asked Bea.")
     shows(mine, "Complaint 1")
+    is_held(mine)
     expect(mine.locator("#comments .said")).to_have_text("Is this one yours, @bea?")
     expect(mine.locator("#comment")).to_have_value("")
     expect(mine.locator("#comment")).not_to_be_focused()

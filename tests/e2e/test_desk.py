@@ -16,6 +16,7 @@ from tests.e2e.desk import (
     empty,  # noqa: F401
     first_of_the_open,
     full_of_labels,
+    is_held,
     listed,
     shows,
     stored,
@@ -1656,8 +1657,7 @@ def test_back_and_reload_go_on_at_the_row_that_was_open(empty: Heddle, visit: Ca
     expect(row).to_be_in_viewport()
     page.keyboard.press("j")
     shows(page, "Row 2")
-    opened = page.url.split("item=")[1][:29]
-    wait_until(lambda: opened in [each["value"] for each in page.context.cookies()], page=page)
+    is_held(page)
     page.go_back()
     expect(page.locator("#desk-talk h2")).to_contain_text("No report is open")
     expect(row).to_have_text("Row 2")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.desk import WORDS, complaints, empty, first_of_the_open, shows, stored  # noqa: F401
+from tests.e2e.desk import WORDS, complaints, empty, first_of_the_open, is_held, shows, stored  # noqa: F401
 from tests.e2e.hands import sent, slow
 from tests.e2e.visiting import Heddle, Visit
 
@@ -66,6 +66,7 @@ def test_what_a_colleague_did_to_the_open_report_is_a_key_away(empty: Heddle, vi
     thread_id = complaints(empty, 2)
     page = visit("admin").page
     first_of_the_open(page, "Complaint 1")
+    is_held(page)
     page.keyboard.press("m")
     page.keyboard.type("Half a")
     page.keyboard.press("Escape")
@@ -513,13 +514,13 @@ def test_who_goes_on_behind_a_report_that_is_gone_is_not_led_back(empty: Heddle,
 
 
 def test_who_has_a_report_open_that_is_gone_goes_on_where_it_was(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    """Whichever key told of it."""
+    """Whichever key told of it, and in both directions."""
     thread_id = complaints(empty, 6, "Taken back")
     admin = visit("admin")
     admin.forgive("status of 404")
     page = admin.page
     first_of_the_open(page, "Taken back 5")
-    for key, place in (("Shift+R", 4), ("e", 2)):
+    for key, place, way, then in (("Shift+R", 4, "j", 3), ("e", 2, "k", 3)):
         while page.locator("#report .words").inner_text() != f"Taken back {place}":
             page.keyboard.press("j")
             page.wait_for_timeout(100)
@@ -531,5 +532,5 @@ def test_who_has_a_report_open_that_is_gone_goes_on_where_it_was(empty: Heddle, 
         page.keyboard.press(key)
         expect(page.locator("#report [role=alert]")).to_be_visible()
         expect(page.locator(".rep a:focus")).to_contain_text(f"Taken back {place - 1}")
-        page.keyboard.press("j")
-        shows(page, f"Taken back {place - 1}")
+        page.keyboard.press(way)
+        shows(page, f"Taken back {then}")
