@@ -145,11 +145,16 @@ def parsed(html: str) -> Node:
     return builder.root
 
 
+_ESCAPED_TWICE = re.compile(r".{0,60}&amp;(?:lt|gt|quot|amp|#x27);.{0,60}", re.DOTALL)
+
+
 def dom(response: HttpResponse, status: int = 200) -> Node:
     """The page or fragment of an answer, after checking what must hold everywhere."""
     told = re.sub(r"<[^>]*>|\s+", " ", response.content.decode(errors="replace").rpartition("<main")[2])
     assert response.status_code == status, f"{response.status_code}: {told[:300]}"
-    root = parsed(response.content.decode())
+    content = response.content.decode()
+    assert not (twice := _ESCAPED_TWICE.search(content)), twice[0]
+    root = parsed(content)
     _nothing_inline(root)
     _ids_once(root)
     if not root.none("html"):
