@@ -1,19 +1,27 @@
 """What the status line of the desk says, and what stands beside it."""
 
-from datetime import timedelta
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.messages import INFO
 from django.contrib.messages.storage.base import Message
-from django.utils import timezone
 
 from feedback import desk_telling
 
-NOW = timezone.now()
+NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
 LAST = SimpleNamespace(action="one", at=NOW)
 NOTHING: dict[str, Any] = {"last": None, "undone": None, "vain": None, "meanwhile": None, "errors": {}}
+
+
+@pytest.fixture(autouse=True)
+def stopped_clock() -> Iterator[None]:
+    """It is now for all of a test, however late it is run."""
+    with time_machine.travel(NOW, tick=False):
+        yield
 
 
 def told(*messages: Message, final_at: float = 0, **context: Any) -> dict[str, Any]:
