@@ -42,8 +42,22 @@ _ELSEWHERE = (
     "that users open, and HEDDLE_HTTPS if a proxy in front serves https."
 )
 _TOO_OLD = "The form has expired: somebody signed in or out since. Nothing was stored; open it again to send it."
-_KEPT = ("admin_note", "comment", "label", "notes", "output", "public_reply", "text")
-"""Fields whose text the scripts keep in the tab as a draft."""
+KEPT = frozenset(
+    [
+        "admin_note",
+        "body",
+        "comment",
+        "fixed_reply",
+        "notes",
+        "output",
+        "public_reply",
+        "system_prompt",
+        "text",
+        "tools",
+        "value",
+    ]
+)
+"""Fields whose text the scripts keep in the tab as a draft, wherever a form has one of this name."""
 RETRY_AFTER_SECONDS = 5
 
 
@@ -242,7 +256,7 @@ def lost(request: HttpRequest) -> str:
     multipart, is no draft.
     """
     is_draft = bool(HtmxDetails(request)) and request.content_type == "application/x-www-form-urlencoded"
-    if is_draft and any(request.POST.get(name, "").strip() for name in _KEPT):
+    if is_draft and any(request.POST.get(name, "").strip() for name in KEPT):
         return "You are signed out. Sign in and send it again; your text is kept here."
     return "You are signed out; nothing was stored. Sign in and send it again."
 

@@ -18,7 +18,7 @@ from django.template import engines
 from importlinter.application import use_cases
 from importlinter.configuration import configure
 
-from core import syntax
+from core import problems, syntax
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("config", "feedback", "threads", "catalogue", "accounts", "core")
@@ -270,3 +270,17 @@ def test_every_event_that_may_be_looked_for_in_the_log_is_explained():
     explained = (ROOT / "docs/operations.md").read_text()
     assert len(named) > 25
     assert [name for name in sorted(named) if f"`{name}`" not in explained] == []
+
+
+def test_what_is_said_to_be_kept_without_a_session_is_kept_by_the_scripts():
+    """The server knows a field by its name: where one of these names has no draft, the form is sent as a file is."""
+    drafts, others = set(), set()
+    for path in (ROOT / "templates").rglob("*.html"):
+        page = path.read_text()
+        for field in re.findall(r"<(?:textarea|input)\b((?:{%.*?%}|{{.*?}}|[^<>])*)>", page, re.DOTALL):
+            if name := re.search(r'\bname="([a-z_]+)"', field):
+                if "data-draft" in field:
+                    drafts.add(name[1])
+                elif "multipart/form-data" not in page:
+                    others.add(name[1])
+    assert drafts - others == problems.KEPT
