@@ -163,8 +163,7 @@ class _Desk:
                 continue
             query = self._query if is_addressed else desk_screen.kept(self._query) | {"item": report.feedback_id}
             html = render_to_string("feedback/_said.html", desk_screen.talk(self._actor, query, report), self._request)
-            deed = one_line(f"{comment.author.display_name} {_deed(comment)}", _DEED_LENGTH)
-            told[report.feedback_id] = [sse.Event("list", html), sse.Event("say", f"{deed}.")]
+            told[report.feedback_id] = [sse.Event("list", html), sse.Event("say", f"{_deed(comment)}.")]
         return told
 
     def _compared_anew(self) -> list[sse.Event]:
@@ -202,7 +201,9 @@ def _list(actor: Actor, query: dict[str, str], came: list[int]) -> sse.Event:
     shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
     pieces = ["feedback/_views.html", "_open_reports.html"]
     if meant:
-        pieces += ["feedback/_total.html", "feedback/_matching.html"]
+        pieces.append("feedback/_total.html")
+        if not bar.has_more:  # else the page may have counted to the end
+            pieces.append("feedback/_matching.html")
     if came and meant and parsed.order == NEWEST and meant.reports.filter(pk__in=came).exists():
         pieces.append("feedback/_news.html")
     return sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))
@@ -258,17 +259,13 @@ def _comments(since: datetime) -> dict[int, Comment]:
 
 def _commented(actor: Actor, comments: list[Comment]) -> dict[str, str]:
     """What others did to their comments, by report id; of several the last."""
-    return {
-        each.feedback.feedback_id: f"{each.author.display_name} {_deed(each)}"
-        for each in comments
-        if each.author_id != actor.user_id
-    }
+    return {each.feedback.feedback_id: _deed(each) for each in comments if each.author_id != actor.user_id}
 
 
 def _deed(comment: Comment) -> str:
-    if comment.deleted_at is not None:
-        return "deleted a comment"
-    return "changed a comment" if comment.modified == comment.edited_at else "commented on it"
+    """Who did what to a comment."""
+    what = "changed a comment" if comment.modified == comment.edited_at else "commented on it"
+    return f"{comment.author.display_name} {'deleted a comment' if comment.deleted_at else what}"
 
 
 def _own(actor: Actor, changes: list[int], said: list[Comment], bulks: list[Bulk]) -> list[datetime]:
