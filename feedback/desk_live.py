@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta, tzinfo
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import chain
 from time import sleep
 from typing import Any
@@ -42,6 +43,8 @@ from threads.status import ThreadStatus
 _SHOWN = 1_000
 """Most changes read at once; more than bulks make between two looks, so that no open report is missed."""
 _UNDER_WAY = timedelta(seconds=10)
+_AWAY = timedelta(minutes=10)
+"""How much of what a desk missed is told one by one; after longer it reads itself again."""
 _ENDED = timedelta(minutes=1)
 """How long after its end an answer may be news to a page that was made before it."""
 _EDITED = "The submitter changed it"
@@ -51,23 +54,32 @@ GONE = sse.Event("gone", "")
 """The reader has lost the right."""
 
 
-def news(request: HttpRequest, actor: Actor, *, follows: Sequence[str] = ()) -> Iterator[sse.Event | None]:
+def news(request: HttpRequest, actor: Actor, *, since: int, follows: Sequence[str] = ()) -> Iterator[sse.Event | None]:
     """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
     `bulks` (their HTML, with that of the batches that it `follows`), `list` (HTML of all counts and of the notice about
     new reports, after any change, the reader's own in another tab included, new ratings, and a snooze that ends; also
     of the fork that the address compares with the rated answer, and of comments on a report that the reader has open),
-    `say` (a sentence about such HTML, for who cannot see it), `own` (when the reader changed a report, perhaps in
-    another tab, in milliseconds; while a bulk runs its progress says so).
+    `say` (a sentence about such HTML, for who cannot see it), `own` (since when a page that was read before is out of
+    date, in milliseconds: when the reader changed a report, perhaps in another tab, but while a bulk runs its progress
+    says so; or now, if the desk was not connected for long).
 
-    Anyone who loses the right gets `gone`, and nothing more.
+    It begins with what was done `since` the page was read, in milliseconds, or, for a browser that connects again,
+    since its last event. Anyone who loses the right gets `gone`, and nothing more.
     """
-    desk = _Desk(request, actor, follows)
+    now = timezone.now()
+    moment = _moment_of(request.headers.get("Last-Event-ID") or since, now)
+    is_late = moment < now - _AWAY
+    desk = _Desk(request, actor, follows, since=now if is_late else moment)
+    if is_late:
+        yield sse.Event("own", str(_milliseconds(now)))
     with notices.waiting(triage.NOTICE, *desk.compared()) as waiter:
         while True:
             with sse.look():
                 events = desk.look()
+            if events:
+                events[-1] = replace(events[-1], id=str(_milliseconds(desk.looked)))
             yield from events
-            if GONE in events:
+            if events and events[-1].name == GONE.name:
                 return
             yield sse.WAITING
             if waiter.wait(sse.HEARTBEAT_SECONDS):
@@ -80,15 +92,15 @@ def news(request: HttpRequest, actor: Actor, *, follows: Sequence[str] = ()) -> 
 class _Desk:
     """An open desk: what it shows, and what it has been told."""
 
-    def __init__(self, request: HttpRequest, actor: Actor, follows: Sequence[str]) -> None:
+    def __init__(self, request: HttpRequest, actor: Actor, follows: Sequence[str], *, since: datetime) -> None:
         self._request, self._actor = request, actor
         self._tz = zones.of(request)
         self._query = desk_screen.state_of(request.GET.items(), self._tz)
-        self._changes, self._retractions = _Log(TriageChange, "at"), _Log(Retraction, "retracted_at")
-        self._reports = _Log(UserFeedback, "created")
+        self._changes, self._retractions = _Log(TriageChange, "at", since), _Log(Retraction, "retracted_at", since)
+        self._reports = _Log(UserFeedback, "created", since)
         self._follows = follows
-        self._looked = timezone.now()
-        self._edits, self._comments = _edits(self._looked), _comments(self._looked)
+        self.looked = since
+        self._edits, self._comments = _edits(since, until=since), _comments(since, until=since)
         self._asked = commenting.pending(actor)
         self._leases: dict[str, str] | None = None
         self._bulks: list[tuple[object, ...]] | None = None
@@ -120,7 +132,7 @@ class _Desk:
         if leases != self._leases:
             self._leases = leases
             events.append(sse.Event("leases", json.dumps(leases)))
-        looked, self._looked = self._looked, timezone.now()
+        looked, self.looked = self.looked, timezone.now()
         edited, said = self._fresh_edits(looked), self._fresh_comments(looked)
         done, came = self._changes.fresh(), self._reports.fresh()
         known, self._asked = self._asked, commenting.pending(self._actor)
@@ -130,7 +142,7 @@ class _Desk:
         if changed:
             events.append(sse.Event("changed", json.dumps(changed)))
         events += chain.from_iterable(talks.values())
-        due = Triage.objects.filter(snoozed_until__gt=looked, snoozed_until__lte=self._looked)
+        due = Triage.objects.filter(snoozed_until__gt=looked, snoozed_until__lte=self.looked)
         if done or changed or came or said or known != self._asked or due.exists():
             events.append(_list(self._actor, self._query, came))
         as_of = bulk.as_of()
@@ -147,7 +159,7 @@ class _Desk:
         with suppress(DomainError, Thread.DoesNotExist):  # the report was retracted, or the fork is gone
             events += self._compared_anew()
         if own := _own(self._actor, done, said, bulks):
-            events.append(sse.Event("own", str(int(max(own).timestamp() * 1_000))))
+            events.append(sse.Event("own", str(_milliseconds(max(own)))))
         return events
 
     def _talks(self, said: list[Comment]) -> dict[str, list[sse.Event]]:
@@ -172,7 +184,7 @@ class _Desk:
         if found is None or self._rerun == desk_rerun.token_of(found[1]):
             return []
         report, fork = found
-        if self._rerun is None and fork.status != ThreadStatus.ROBOTO_TURN and fork.modified < self._looked - _ENDED:
+        if self._rerun is None and fork.status != ThreadStatus.ROBOTO_TURN and fork.modified < self.looked - _ENDED:
             self._rerun = desk_rerun.token_of(fork)  # the page shows its end, and told it
             return []
         rerun = desk_rerun.rerun_of(self._actor, report, fork, tz=self._tz)
@@ -216,16 +228,16 @@ class _Log:
     always read again.
     """
 
-    def __init__(self, model: type[Model], moment: str) -> None:
+    def __init__(self, model: type[Model], moment: str, since: datetime) -> None:
         self._rows = model._default_manager.order_by("-pk").values_list("pk", flat=True)
         self._moment = moment
         self._last = self._rows.first() or 0
-        self._looked = timezone.now()
-        self._told: set[int] = set()
-        self.fresh()
+        self._looked = since
+        known = {f"{moment}__gt": since - _UNDER_WAY, f"{moment}__lte": since}
+        self._told = set(self._rows.filter(**known, pk__gt=self._last - _SHOWN))
 
     def fresh(self) -> list[int]:
-        """Row ids that were not there at the last call. One query."""
+        """Row ids that were not there at the last call, or at first those since the beginning. One query."""
         lately = Q(**{f"{self._moment}__gt": self._looked - _UNDER_WAY})
         self._looked = timezone.now()
         rows = self._rows.filter(Q(pk__gt=self._last) | lately, pk__gt=self._last - _SHOWN)
@@ -250,9 +262,9 @@ def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
     return told
 
 
-def _comments(since: datetime) -> dict[int, Comment]:
+def _comments(since: datetime, *, until: datetime | None = None) -> dict[int, Comment]:
     """Comments that were written or changed since a moment or shortly before, by row id, oldest change first."""
-    rows = Comment.objects.filter(modified__gt=since - _UNDER_WAY).select_related("author", "feedback")
+    rows = Comment.objects.filter(_lately(since, until)).select_related("author", "feedback")
     found = list(rows.order_by("-modified").defer("text")[:_SHOWN])
     return {each.pk: each for each in reversed(found)}
 
@@ -276,11 +288,27 @@ def _own(actor: Actor, changes: list[int], said: list[Comment], bulks: list[Bulk
     return [*filter(None, [latest]), *(each.modified for each in said if each.author_id == actor.user_id)]
 
 
-def _edits(since: datetime) -> dict[str, datetime]:
+def _edits(since: datetime, *, until: datetime | None = None) -> dict[str, datetime]:
     """When submitters changed their reports since a moment or shortly before: an edit is timed before it is stored."""
     edited = UserFeedback.objects.filter(modified__gt=F("created"))
-    rows = edited.filter(modified__gt=since - _UNDER_WAY).order_by("-modified")
+    rows = edited.filter(_lately(since, until)).order_by("-modified")
     return {ids.FEEDBACK + key: moment for key, moment in rows.values_list("key", "modified")[:_SHOWN]}
+
+
+def _lately(since: datetime, until: datetime | None) -> Q:
+    return Q(modified__gt=since - _UNDER_WAY) & (Q(modified__lte=until) if until else Q())
+
+
+def _moment_of(milliseconds: str | int, now: datetime) -> datetime:
+    """A moment of the past; now for what is none."""
+    try:
+        return min(datetime.fromtimestamp(int(milliseconds) / 1_000, UTC), now)
+    except (ValueError, OverflowError, OSError):
+        return now
+
+
+def _milliseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 1_000)
 
 
 def _retracted(retractions: list[int]) -> dict[str, str]:

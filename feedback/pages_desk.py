@@ -396,10 +396,10 @@ def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
 
 @signed_in
 @require_GET
-def live(request: HttpRequest) -> HttpResponseBase:
-    """Live events: leases of others, changes, and the progress of the actor's bulks."""
+def live(request: HttpRequest, since: int) -> HttpResponseBase:
+    """Live events since the page was read, in milliseconds: leases of others, changes, the actor's bulks."""
     follows = request.session.get(BATCHES, ())
-    return sse.stream(desk_live.news(request, admin_actor(request), follows=follows))
+    return sse.stream(desk_live.news(request, admin_actor(request), since=since, follows=follows))
 
 
 def onward(

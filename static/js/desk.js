@@ -1,4 +1,4 @@
-import { active, adopt, all, clear, enter, fail, on, one, parsed, part, say, show } from "./page.js";
+import { active, adopt, all, clear, enter, fail, on, one, parsed, part, say, show, stream } from "./page.js";
 
 const desk = part("desk");
 const ahead = new Map, made = new Map;
@@ -232,6 +232,8 @@ function note(id, who) {
 }
 
 const NEWS = {
+	open: clear,
+	error: () => source.readyState > 1 && setTimeout(listen, 3e3),
 	leases: (data) => (leases = JSON.parse(data), tell()),
 	changed(data) {
 		const deeds = JSON.parse(data);
@@ -246,18 +248,11 @@ const NEWS = {
 	gone: () => source.close(),
 };
 
-function listen() {
-	source?.close();
-	if (document.hidden) return;
-	source = new EventSource(`/feedback/live/${location.search}`);
-	source.onopen = clear;
-	source.onerror = () => source.readyState > 1 && setTimeout(listen, 3e3);
-	for (const name in NEWS) source.addEventListener(name, ({ data }) => NEWS[name](data));
-}
+const listen = () => source = stream(source, part("bulk").dataset.live + location.search, NEWS);
 
 recall();
 settle();
 history.replaceState({ htmx: 1 }, "");
 onpagehide = () => held && lease(held, 1);
-on("visibilitychange", () => (listen(), document.hidden || (held = 0, renew())));
+on("visibilitychange", () => document.hidden ? listen() : (held = 0, renew().finally(listen)));
 setInterval(() => held && !document.hidden && lease(held), 6e4);

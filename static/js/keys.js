@@ -126,7 +126,7 @@ function free() {
 	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell();
 }
 
-const tell = () => (say("No more below."), one("#told")?.setHTMLUnsafe("<p>No more below."));
+const tell = (words = "No more below.") => (say(words), one("#told")?.setHTMLUnsafe(`<p>${words}`));
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList({ key, target }) {

@@ -1,7 +1,11 @@
-import { active, adopt, all, clear, enter, on, one, parsed, part, say } from "./page.js";
+import { active, adopt, all, clear, enter, on, one, parsed, part, say, stream } from "./page.js";
 
 const SECRET = "[name=csrfmiddlewaretoken]";
-const WORK = { turns: bring, marks: bring, head: bring, reset: drop, gone };
+const WORK = {
+	open: () => (clear(), delete talk.dataset.lost, wait = 1e3),
+	error: () => (talk.dataset.lost = "", source.readyState > 1 && again()),
+	turns: bring, marks: bring, head: bring, reset: drop, gone,
+};
 const talk = one("[data-live]");
 let [live, token] = talk.dataset.live.split(/(?<=token=)/), wait = 1e3, source, follows, seen;
 
@@ -15,12 +19,7 @@ on("htmx:afterSettle", ({ target, detail }) => {
 });
 
 function connect() {
-	source?.close();
-	if (document.hidden) return;
-	source = new EventSource(live + token);
-	source.onopen = () => (clear(), delete talk.dataset.lost, wait = 1e3);
-	source.onerror = () => (talk.dataset.lost = "", source.readyState > 1 && again());
-	for (const name in WORK) source.addEventListener(name, hear);
+	source = stream(source, live + token, WORK, hear);
 }
 
 function again() {

@@ -30,14 +30,21 @@ on("htmx:beforeSend", clear);
 ononline = clear;
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));
 
+export function stream(old, url, work, hear = ({ type, data }) => work[type](data)) {
+	old?.close();
+	if (document.hidden) return;
+	const source = new EventSource(url);
+	for (const name in work) source.addEventListener(name, hear);
+	return source;
+}
+
 on("click", ({ target }) => {
 	const button = target.closest("[data-copy]");
 	if (!button) return;
 	const text = button.dataset.copy || one("pre, .written", button.closest(":has(pre, .written)")).textContent;
 	const put = (copy) => (copy.clipboardData?.setData("text", text), copy.preventDefault());
 	on("beforecopy copy", put, { once: 1 });
-	const done = document.execCommand("copy");
-	say(button.dataset.done = done ? "Copied" : "Not copied");
+	say(button.dataset.done = document.execCommand("copy") ? "Copied" : "Not copied");
 });
 
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone};path=/;max-age=31536000;samesite=lax`;

@@ -25,6 +25,7 @@ from feedback.wire_verbs import DuplicateIn
 from tests import hooks, make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
+from tests.pages.desk import live
 
 GONE = "The submitter retracted this report."
 
@@ -303,7 +304,7 @@ def test_an_open_desk_is_told_at_once(who, thread, path, api, monkeypatch):
     report = make.rating(who.alice, thread, 1).feedback_id
     client = api("bob").client
     client.force_login(who.admin.user)
-    news = iter(client.get("/feedback/live/").streaming_content)
+    news = live(client)
     assert b"retry" in next(news) and b"leases" in next(news)
     data_of(take_back(api("alice"), path))
     event = next(piece for piece in news if b"event: changed" in piece)
@@ -318,7 +319,7 @@ def test_an_open_desk_is_told_of_an_edit(who, thread, api, monkeypatch):
     report = make.rating(who.alice, thread, 1).feedback_id
     client = api("bob").client
     client.force_login(who.admin.user)
-    news = iter(client.get("/feedback/live/").streaming_content)
+    news = live(client)
 
     def told(pieces=6):
         return [piece for _, piece in zip(range(pieces), news, strict=False) if b"event: changed" in piece]

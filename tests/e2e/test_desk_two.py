@@ -354,7 +354,7 @@ def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Ca
     """Rows that others changed step back, counts are true, new reports are announced; nothing moves by itself."""
     thread_id = complaints(empty, 3)
     mine, theirs = visit("admin").page, visit("bea").page
-    with mine.expect_request("**/feedback/live/*"):
+    with mine.expect_request("**/feedback/live/**"):
         mine.goto("/feedback/?q=is:unclaimed")
     expect(mine.locator("#news")).to_be_hidden()
     first_of_the_open(theirs, "Complaint 2")
@@ -370,6 +370,24 @@ def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Ca
     mine.keyboard.press(".")
     expect(mine.locator(".rep a").first).to_have_text("One more")
     expect(mine.locator("#news")).to_be_hidden()
+
+
+def test_what_others_did_before_the_line_was_there_is_told_once_it_is(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    thread_id = complaints(empty, 2)
+    visitor = visit("admin")
+    visitor.forgive("502")
+    page = visitor.page
+    page.route("**/feedback/live/**", lambda line: line.fulfill(status=502))
+    first_of_the_open(page, "Complaint 1")
+    newest = stored(empty, thread_id)[0]["feedback_id"]
+    empty.call("bea", "POST", f"admin/feedback/{newest}/actions", {"verb": "label", "arguments": {"add": ["late"]}})
+    empty.rate("alice", thread_id, 1, notes="One more")
+    page.unroute("**/feedback/live/**")
+    expect(page.locator("#changed")).to_contain_text("Bea labelled it: +late")
+    expect(page.locator("#news")).to_be_visible()
 
 
 def test_what_others_do_closes_no_menu_and_takes_no_focus(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -394,7 +412,7 @@ def test_the_other_tab_of_the_same_admin_follows(empty: Heddle, visit: Callable[
     """
     complaints(empty, 2)
     here, there = visit("admin").page, visit("admin").page
-    with there.expect_request("**/feedback/live/*"):
+    with there.expect_request("**/feedback/live/**"):
         there.goto("/feedback/?q=is:open")
     first_of_the_open(here, "Complaint 1")
     expect(there.locator(".rep[data-held]")).to_have_count(0)
@@ -417,7 +435,7 @@ def test_snooze_is_for_all_that_is_ticked(heddle: Heddle, visit: Callable[..., V
     """As resolve, owner and label are."""
     thread_id = complaints(heddle, 3, name="Later")
     page = visit("admin").page
-    with page.expect_request("**/feedback/live/*"):  # before it, a key leads to a page of its own
+    with page.expect_request("**/feedback/live/**"):  # before it, a key leads to a page of its own
         page.goto(f"/feedback/?q=thread:{thread_id}")
     for _ in range(2):
         page.keyboard.press("j")
@@ -450,7 +468,7 @@ def test_rows_end_at_their_bottom_and_what_many_are_offered_fills_its_lines(
     complaints(heddle, 1, name="So long that these words take two lines of a row in the list of the desk")
     page = visit("admin").page
     page.set_viewport_size({"width": 1440, "height": 900})
-    with page.expect_request("**/feedback/live/*"):
+    with page.expect_request("**/feedback/live/**"):
         page.goto("/feedback/?q=")
     gap = "row.getBoundingClientRect().bottom - row.querySelector('.rep-end').getBoundingClientRect().bottom"
     gaps = page.evaluate(f"[...document.querySelectorAll('.rep')].map((row) => {gap})")

@@ -1,6 +1,7 @@
 """What the tests of the desk's page share."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -39,6 +40,12 @@ def do(person: Person, report: UserFeedback, name: str, **arguments: Any) -> Non
     """One verb, as the REST route does it."""
     verb = verb_named(name)
     triage.act(actor_of_user(person.user), report.feedback_id, (verb, bodies.parse(verb.takes, arguments)))
+
+
+def live(client: Client, query: str = "q=is:open", *, since: float | None = None, **headers: str) -> Iterator[bytes]:
+    """What an open desk is told that was read now or at a timestamp, in seconds."""
+    address = f"/feedback/live/{int((since or time.time()) * 1_000)}/?{query}"
+    return iter(client.get(address, headers=headers).streaming_content)
 
 
 def words(page: Node) -> list[str]:

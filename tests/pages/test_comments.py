@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.http import HttpResponse
@@ -22,6 +23,7 @@ from tests.pages.desk import (
     Browser,
     client_of,
     do,
+    live,
     opened,
     press,
     press_with_scripts,
@@ -335,10 +337,7 @@ def test_whoever_is_asked_or_no_longer_sees_it_in_the_tabs_at_once(
     """Whatever made it so: a comment, its correction, its deletion and restoration, or an answer in another tab."""
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
     report, bea = reports(who.alice, 1)[0], second_admin()
-    theirs, mine = (
-        iter(client.get("/feedback/live/?q=is:open").streaming_content)
-        for client in (client_of(bea), browser_of("admin"))
-    )
+    theirs, mine = (live(client) for client in (client_of(bea), browser_of("admin")))
 
     def heard(pieces: Any) -> list[str]:
         found = [piece.decode() for piece, _ in zip(pieces, range(8), strict=False) if b"event: " in piece]
@@ -395,11 +394,14 @@ def test_a_search_says_that_the_words_are_in_the_comments(browser_of: Browser, w
 
 def news(client: Client, report: UserFeedback, **state: str) -> Iterator[tuple[str, str]]:
     """What an open desk is told, event by event, once it has heard who is where and which bulks run."""
-    pieces = iter(client.get(f"{DESK}live/", {"q": "is:open", "item": report.feedback_id, **state}).streaming_content)
+    pieces = live(client, urlencode({"q": "is:open", "item": report.feedback_id, **state}))
     assert b"bulks" in next(piece for piece in pieces if b"event" in piece and b"leases" not in piece)
     for_each = (piece.decode().splitlines() for piece in pieces if b"event" in piece)
     return (
-        (name.removeprefix("event: "), "\n".join(line.removeprefix("data: ") for line in lines if line))
+        (
+            name.removeprefix("event: "),
+            "\n".join(line.removeprefix("data: ") for line in lines if line.startswith("data")),
+        )
         for name, *lines in for_each
     )
 

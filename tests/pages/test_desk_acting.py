@@ -1,5 +1,6 @@
 """What is done to one report on the desk's page: every button, what was typed, refusals, conflicts, undo."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,6 +25,7 @@ from tests.pages.desk import (
     Browser,
     client_of,
     do,
+    live,
     opened,
     press,
     press_with_scripts,
@@ -1147,7 +1149,7 @@ def test_a_snooze_that_ends_is_counted_on_an_open_desk(
     with time_machine.travel(datetime(2026, 11, 2, 12, tzinfo=UTC), tick=False) as clock:
         client.force_login(who.admin.user)
         do(who.admin, report, "snooze", until=datetime(2026, 11, 2, 13, tzinfo=UTC))
-        pieces = iter(client.get("/feedback/live/?q=is:open").streaming_content)
+        pieces = live(client)
 
         def counts() -> set[str]:
             heard = [piece.decode() for piece, _ in zip(pieces, range(6), strict=False) if b"event: list" in piece]
@@ -1168,3 +1170,41 @@ def test_on_a_sunday_next_week_is_not_tomorrow(browser_of: Browser, who: People)
             menu = opened(client, report)
             said = [menu.all("button", value=f"snooze {choice}")[0].words for choice in ("tomorrow", "week")]
             assert said == [f"Tomorrow {offered[0]}", f"Next week {offered[1]}"]
+
+
+def test_what_was_done_between_the_reading_of_a_page_and_its_line_is_told(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what a line missed that broke; after long the page reads itself again. What came before is no news."""
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    [before, meanwhile, later], client, bea = reports(who.alice, 3), browser_of("admin"), second_admin()
+    with time_machine.travel(timezone.now() + timedelta(seconds=1), tick=False) as clock:
+        client.force_login(who.admin.user)
+        do(bea, before, "label", add=["early"])
+        clock.shift(1)
+        line = get(client, f"{DESK}?q=").id("bulk")["data-live"]
+        clock.shift(1)
+        do(bea, meanwhile, "label", add=["mail"])
+        make.rating(who.alice, later.thread, later.message_sequence_num, notes="Other words")
+        clock.shift(1)
+
+        def heard(**headers: str) -> dict[str, list[str]]:
+            pieces = iter(client.get(f"{line}?q=", headers=headers).streaming_content)
+            found: dict[str, list[str]] = {"id": []}
+            for piece, _ in zip(pieces, range(6), strict=False):
+                fields = dict(each.split(": ", 1) for each in piece.decode().splitlines() if ": " in each)
+                found.setdefault(fields.get("event", ""), []).append(fields.get("data", ""))
+                found["id"] += filter(None, [fields.get("id")])
+            return found
+
+        first = heard()
+        told = {meanwhile.feedback_id: "Bea labelled it: +mail", later.feedback_id: "The submitter changed it"}
+        assert json.loads(first["changed"][0]) == told and "own" not in first
+        assert "changed" not in heard(**{"Last-Event-ID": first["id"][-1]})
+        clock.shift(60)
+        do(bea, before, "label", add=["mail"])
+        [after] = heard(**{"Last-Event-ID": first["id"][-1]})["changed"]
+        assert json.loads(after) == {before.feedback_id: "Bea labelled it: +mail"}
+        clock.shift(timedelta(minutes=10))
+        late = heard()
+        assert late["own"] == [str(int(timezone.now().timestamp() * 1_000))] and "changed" not in late

@@ -6,7 +6,7 @@ from django.test import Client
 from feedback.checks import judging, running, screen
 from feedback.models import CheckBatch, CheckRun, Reply, UserFeedback
 from tests import make
-from tests.pages.desk import Browser, client_of, do, query_of, reports, stored, told, words
+from tests.pages.desk import Browser, client_of, do, live, query_of, reports, stored, told, words
 from tests.pages.dom import Node, dom, get, submit, then
 from tests.people import People, second_admin
 
@@ -185,7 +185,7 @@ def test_the_desk_tells_how_far_the_runs_are_and_what_they_came_to_until_their_p
 def test_an_open_desk_hears_how_far_its_runs_are(browser_of: Browser, made: list[UserFeedback]) -> None:
     client = browser_of("admin")
     tick(client, "rerun", *made[:2])
-    pieces = client.get("/feedback/live/?q=is:open").streaming_content
+    pieces = live(client)
     heard = next(piece for piece in pieces if b"event: bulks" in piece).decode()
     assert "0 of 2" in heard and CheckBatch.objects.get().batch_id in heard
 
