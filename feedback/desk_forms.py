@@ -33,13 +33,8 @@ _FIXED = (("resolve", "fixed"), ("outcome", "fixed"))
 """The buttons beside a rerun, which also do what was typed and ticked there."""
 AGENT_NOW: Mapping[str, Literal["latest"]] = {"skills": "latest", "prompt": "latest"}
 """What a rerun chooses to have its agent as it is now."""
-_RERUNS: Mapping[str, Mapping[str, Any]] = {
-    "": {},
-    "latest": {"skills": "latest"},
-    "agent": AGENT_NOW,
-    "live": {"tools": "live"},
-}
-"""What the buttons that rerun the ticked choose."""
+_RERUNS: Mapping[str, Mapping[str, Any]] = {"": {}, "latest": {"skills": "latest"}, "agent": AGENT_NOW}
+"""What the buttons that rerun the ticked choose, besides the fields above them."""
 _GO_ON = frozenset({"resolve", "duplicate", "snooze", "note_next"})
 
 
@@ -170,7 +165,8 @@ def rerun_of(form: QueryDict) -> RunIn:
     choice = _pressed(form)[1]
     if choice not in _RERUNS:
         raise InvalidRequest(f"verb: must rerun with {get_text_list([*filter(None, _RERUNS)], 'or')}, or with nothing")
-    return RunIn(**_RERUNS[choice])
+    fields = {name: form[name] for name in ("tools", "model_profile") if form.get(name)}
+    return bodies.parse(RunIn, {**fields, **_RERUNS[choice]})
 
 
 def require_one_meant(form: QueryDict) -> None:

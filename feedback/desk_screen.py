@@ -154,9 +154,12 @@ def below(actor: Actor, query: dict[str, str]) -> str:
 
 
 def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
-    """What both the report form and the bulk form offer: outcomes, admins to assign to, times to snooze until."""
+    """What both the report form and the bulk form offer: outcomes, admins to assign to, times to snooze until, and
+    profiles to rerun with.
+    """
     times = {"snoozes": desk_forms.snoozes(tz), "snooze_days": desk_forms.days_to_snooze(tz)}
-    return {"outcomes": outcomes(), "people": desk_records.people(actor), **times}
+    people = desk_records.people(actor)
+    return {"outcomes": outcomes(), "people": people, "profiles": profiles.all_profiles(), **times}
 
 
 def _listed(
@@ -237,7 +240,6 @@ def opened(
         "is_whole": is_whole,
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": cloth.weave(thread.weave),
-        "profiles": profiles.all_profiles(),
         "own_profile": profiles.label_of(thread.model_profile),
         "state": query,
         "is_checked": "check" in query,

@@ -42,10 +42,10 @@ def do(person: Person, report: UserFeedback, name: str, **arguments: Any) -> Non
     triage.act(actor_of_user(person.user), report.feedback_id, (verb, bodies.parse(verb.takes, arguments)))
 
 
-def live(client: Client, query: str = "q=is:open", *, since: float | None = None, **headers: str) -> Iterator[bytes]:
-    """What an open desk is told that was read now or at a timestamp, in seconds."""
-    address = f"/feedback/live/{int((since or time.time()) * 1_000)}/?{query}"
-    return iter(client.get(address, headers=headers).streaming_content)
+def live(client: Client, query: str = "q=is:open") -> Iterator[bytes]:
+    """What an open desk is told that was read this moment, which is never behind what was just done."""
+    address = f"/feedback/live/{int(time.time() + 1) * 1_000}/?{query}"
+    return iter(client.get(address).streaming_content)
 
 
 def words(page: Node) -> list[str]:

@@ -40,7 +40,7 @@ def test_the_desk_is_for_admins(browser_of: Browser, who: People, name: str) -> 
     for path in ("bulk/", "undo/", "views/", f"{report.feedback_id}/", f"{report.feedback_id}/lease/"):
         sent = {"verb": "resolve", "feedback_ids": [report.feedback_id], "name": "x", "q": "is:open"}
         dom(client.post(f"{DESK}{path}", sent), 403)
-    assert client.get(f"{DESK}live/").status_code == 403
+    assert client.get(f"{DESK}live/0/").status_code == 403
     assert UserFeedback.objects.values().get() == before and not Lease.objects.exists()
 
 

@@ -27,6 +27,7 @@ from tests.pages.desk import (
     Browser,
     client_of,
     do,
+    live,
     opened,
     press,
     query_of,
@@ -516,7 +517,7 @@ def test_who_has_one_of_many_open_is_told_what_was_done_to_it(
 
     monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
     made, client = reports(who.alice, 60), browser_of("admin")
-    news = iter(client.get(DESK + "live/").streaming_content)
+    news = live(client)
     assert b"leases" in next(piece for piece in news if b"event" in piece)
     send(client_of(second_admin()), get(client, DESK + ALL), "resolve", made)
     assert json.loads(heard("changed")) == {each.feedback_id: "Bea resolved it, noted" for each in made}
@@ -552,7 +553,7 @@ def test_a_change_that_is_committed_behind_a_later_one_is_told(
             may_commit.wait(10)
         connection.close()
 
-    news = iter(browser_of("admin").get(DESK + "live/").streaming_content)
+    news = live(browser_of("admin"))
     assert b"leases" in next(piece for piece in news if b"event" in piece)
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(slowly)
@@ -676,14 +677,14 @@ def test_an_open_list_is_told_what_became_of_it(
     made, client = reports(who.alice, 3), browser_of("admin")
 
     def line(query: str) -> Iterator[bytes]:
-        pieces = (piece for piece in iter(client.get(f"{DESK}live/{query}").streaming_content))
+        pieces = live(client, query)
         assert b"event: leases" in next(piece for piece in pieces if b"event: leases" in piece)
         return pieces
 
     def heard(pieces: Iterator[bytes]) -> list[str]:
         return [piece.decode() for piece, _ in zip(pieces, range(8), strict=False) if b"event: list" in piece]
 
-    unclaimed, resolved = line("?q=is:unclaimed"), line("?q=is:resolved")
+    unclaimed, resolved = line("q=is:unclaimed"), line("q=is:resolved")
     assert heard(unclaimed) == heard(resolved) == []
     do(who.admin, made[0], "resolve")
     [told_of] = heard(unclaimed)

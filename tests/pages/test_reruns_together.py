@@ -45,9 +45,10 @@ def boxes(page: Node) -> list[str]:
 
 def test_ticked_reports_are_rerun_with_what_the_button_says(browser_of: Browser, made: list[UserFeedback]) -> None:
     client = browser_of("admin")
-    tick(client, "rerun live", *made[:2])
+    tick(client, "rerun", *made[:2], tools="live", model_profile="simulated")
     batch = CheckBatch.objects.get()
     assert (batch.skills, batch.tools, batch.runs.count()) == ("recorded", "live", 2)
+    assert batch.model_profile == "simulated"
     tick(client, "rerun latest", all="1")
     assert CheckBatch.objects.latest("pk").skills == "latest" and CheckBatch.objects.latest("pk").runs.count() == 3
     tick(client, "rerun agent", *made[:1])
