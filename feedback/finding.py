@@ -15,6 +15,7 @@ from feedback.models import UserFeedback
 from feedback.querying import NEWEST, Order, matching, parse, row_ids
 from feedback.wire import FeedbackPageOut
 from threads.models import Thread
+from threads.models.thread import IMPORT_ID_LENGTH
 
 PLACES = NEWEST.places
 
@@ -73,7 +74,8 @@ def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:
     if value := filters.get("thread_id"):
         key = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
         is_imported = value.startswith(ids.THREAD_SPELLINGS) and not Thread.objects.filter(key=key).exists()
-        wanted |= {"thread__import_id": value[:200]} if is_imported else {"thread__key": key}
+        is_imported &= len(value) <= IMPORT_ID_LENGTH
+        wanted |= {"thread__import_id": value} if is_imported else {"thread__key": key}
     if value := filters.get("org_id"):
         wanted["org__key"] = ids.key_of(value, ids.ORG) or ""
     if value := filters.get("sentiment"):

@@ -65,7 +65,7 @@ def require_undoable(actor: Actor, action: str) -> None:
     last = TriageChange.objects.filter(action=action).order_by("-id").first() if action else None
     begun = last or Bulk.objects.filter(key=action, state__in=Bulk.OPEN).first()
     if begun is None:
-        if Bulk.objects.filter(undoes=action or None).exists():
+        if action and Bulk.objects.filter(undoes=action).exists():
             raise Conflict(_UNDONE)
         raise NotFound("There is no such action.")
     if last and max(last.at, _end_of(action) or last.at) < timezone.now() - WINDOW:

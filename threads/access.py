@@ -214,7 +214,7 @@ def _imported(actor: Actor, public_id: str) -> Thread | None:
     Several owners may have imported the same id: the actor's own wins, then one that they may read.
     """
     threads = Thread.objects.select_related("org", "created_by").defer(*Thread.HEAVY).order_by("id")
-    found = threads.filter(import_id=public_id[:200])
+    found = threads.imported_as(public_id)
     readable = found.visible_to(actor)
     return readable.filter(created_by=actor.user_id).first() or readable.first() or found.first()
 

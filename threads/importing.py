@@ -20,7 +20,7 @@ from threads.content import BlockDict, JsonObject, with_answerer
 from threads.conversation_files import Unreadable
 from threads.dialects import Conversation, DialectError
 from threads.models import Thread, Turn
-from threads.models.thread import TITLE_LENGTH
+from threads.models.thread import IMPORT_ID_LENGTH, TITLE_LENGTH
 from threads.status import ThreadStatus, TurnState
 from threads.turns import ENDING, conclude
 from threads.wire_importing import MOST_CONVERSATIONS, ExportOut, ImportItemOut, ImportOut
@@ -114,7 +114,7 @@ def import_one(
     if isinstance(conversation, Unreadable):
         return _failed(None, "line", conversation.reason)
     given = conversation.get("id") if isinstance(conversation, dict) else None
-    origin_id = str(given)[:200] if isinstance(given, str | int) and not isinstance(given, bool) else None
+    origin_id = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else None
     try:
         check_storable(given)
     except InvalidRequest:
@@ -206,14 +206,14 @@ def rendered_as(actor: Actor, thread: Thread, format: str) -> dialects.Rendered:
 
 
 def _imported(origin_id: str, owner_id: int, org_id: int) -> Thread | None:
-    return Thread.objects.filter(org=org_id, created_by=owner_id, import_id=origin_id).first()
+    return Thread.objects.imported_as(origin_id).filter(org=org_id, created_by=owner_id).first()
 
 
 def _refused(origin_id: str | None, owner_id: int, org_id: int, place: str, reason: str) -> Imported:
     """A conversation that cannot be read: it failed, unless it was imported before (B177)."""
     if origin_id and (thread := _imported(origin_id, owner_id, org_id)):
         return _unchanged(thread, origin_id, [f"{place}: {reason}"])
-    return _failed(origin_id, place, reason)
+    return _failed(origin_id and origin_id[:IMPORT_ID_LENGTH], place, reason)
 
 
 def _unchanged(thread: Thread, origin_id: str, warnings: list[str]) -> Imported:

@@ -12,6 +12,7 @@ from django.db.models.lookups import IStartsWith
 from core.db import dump
 from core.payloads import gist
 from core.wording import one_line
+from threads import searching
 from threads.models import Block, Goal, Thread
 from threads.presenting.calls import reason_of
 from threads.presenting.words import GOAL_WORDS, goal_title
@@ -65,12 +66,11 @@ def _blocks(terms: Iterable[Term]) -> list[Q]:
 
 
 def _of_tool(kind: str, name: str) -> Q:
-    """Blocks of the tool that a typed name means (`searching.tools_meant`). A stored block begins with its name."""
+    """Blocks of the tool that a typed name means. A stored block begins with its name."""
     stored = Cast("data", TextField())
-    names = {each.rstrip("*") for each in (name, name.partition("__")[2] or name)}
-    beginnings = (dump({"content_type": kind, "tool_name": each}).removesuffix("}") for each in names)
-    if name.endswith("*"):
-        beginnings = (each.removesuffix('"') for each in beginnings)
+    names, are_beginnings = searching.tool_names_of(name)
+    end = '"}' if are_beginnings else "}"
+    beginnings = (dump({"content_type": kind, "tool_name": each}).removesuffix(end) for each in names)
     return Q(kind=kind) & reduce(or_, (Q(IStartsWith(stored, each)) for each in beginnings))
 
 

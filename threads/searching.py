@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import OperationalError
 from django.db.models import Min, Model, OuterRef, Q, QuerySet, Subquery
@@ -54,14 +54,35 @@ def used(tool_name: str, *, failed: bool = False) -> Q:
     return related.having(rows.filter(failed=True) if failed else rows, by="thread")
 
 
-def tools_meant(used: type[Model], tool_name: str) -> list[str]:
-    """The values of a table's column `tool_name` that a typed name means, ignoring case.
+class ToolNames(NamedTuple):
+    """What a typed name of a tool means: whole names, or their beginnings."""
 
-    A qualified name also finds the tool under the name that its server gives it. A `*` stands for the rest of the name.
+    names: frozenset[str]
+    are_beginnings: bool
+
+
+def tool_names_of(typed: str) -> ToolNames:
+    """The names that a typed one means. A qualified name also means the tool under the name that its server gives it;
+    a `*` stands for the rest of the name, and behind a server's name for all of its tools.
     """
-    names = {tool_name, tool_name.partition("__")[2] or tool_name}
-    if tool_name.endswith("*"):
-        beginnings = tuple(each.rstrip("*").lower() for each in names)
+    own = typed.partition("__")[2]
+    names = frozenset({typed, own} if own.rstrip("*") else {typed})
+    if not typed.endswith("*"):
+        return ToolNames(names, are_beginnings=False)
+    return ToolNames(frozenset(each.rstrip("*") for each in names), are_beginnings=True)
+
+
+def may_be_several(typed: str) -> bool:
+    """Whether a typed name may mean tools of other names."""
+    names, are_beginnings = tool_names_of(typed)
+    return are_beginnings or len(names) > 1
+
+
+def tools_meant(used: type[Model], typed: str) -> list[str]:
+    """The values of a table's column `tool_name` that a typed name means (`tool_names_of`), ignoring case."""
+    names, are_beginnings = tool_names_of(typed)
+    if are_beginnings:
+        beginnings = tuple(each.lower() for each in names)
         return [name for name in related.names(used, "tool_name") if name.lower().startswith(beginnings)]
     return [same for name in names for same in related.spellings(used, "tool_name", name)]
 

@@ -1,6 +1,7 @@
 """Evaluates expectations on a transcript, without asking a model."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -186,7 +187,7 @@ def _says(words: str, value: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(unicodedata.normalize("NFC", text.casefold()).split())
 
 
 def _cut(text: str) -> str:

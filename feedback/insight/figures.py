@@ -15,7 +15,7 @@ from core import grammar
 from core.actor import Actor
 from core.db import snapshot
 from core.errors import InvalidRequest, Unavailable
-from core.grammar import Either, Field
+from core.grammar import Either
 from feedback import digesting
 from feedback.insight import counting, tallying
 from feedback.insight.counting import Named, Verdicts
@@ -167,7 +167,7 @@ def _named(asked: Asked, field: str, name: str, counted: Verdicts) -> NamedOut:
 
 
 def _tool(asked: Asked, name: str, counted: Verdicts) -> ToolFiguresOut:
-    failed = CountOut(count=counted.failed, query=asked(grammar.spelled(Field("failed", name))))
+    failed = CountOut(count=counted.failed, query=asked(grammar.spelled(named("failed", name))))
     return ToolFiguresOut(**dict(_named(asked, "tool", name, counted)), failed=failed)
 
 

@@ -1,6 +1,6 @@
 """The condition on reports for each field of the query language."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -203,18 +203,28 @@ def model(value: str, asking: Asking) -> Q:
 
 def tool(value: str, asking: Asking) -> Q:
     """`tool:`, as in the list of threads."""
-    found = tools_meant(RatedTool, value)
-    if not found:
-        return asking.nobody(f"No rated answer used the tool {value}.", "tool", value)
-    return beside(RatedTool.objects.filter(tool_name__in=found), excluding=asking.excluding)
+    return _by_tool(tools_meant(RatedTool, value), "tool", value, asking)
+
+
+def tool_named(value: str, asking: Asking) -> Q:
+    """`tool:` in quotes: under this name only, ignoring case."""
+    return _by_tool(spellings(RatedTool, "tool_name", value), "tool", value, asking)
 
 
 def failed(value: str, asking: Asking) -> Q:
     """`failed:`, as in the list of threads."""
-    found = tools_meant(RatedTool, value)
-    if not found:
-        return asking.nobody(f"No rated answer used the tool {value}.", "failed", value)
-    return beside(RatedTool.objects.filter(tool_name__in=found, failed=True), excluding=asking.excluding)
+    return _by_tool(tools_meant(RatedTool, value), "failed", value, asking, failed=True)
+
+
+def failed_named(value: str, asking: Asking) -> Q:
+    """`failed:` in quotes, as `tool_named`."""
+    return _by_tool(spellings(RatedTool, "tool_name", value), "failed", value, asking, failed=True)
+
+
+def _by_tool(names: Sequence[str], field: str, value: str, asking: Asking, **more: bool) -> Q:
+    if not names:
+        return asking.nobody(f"No rated answer used the tool {value}.", field, value)
+    return beside(RatedTool.objects.filter(tool_name__in=names, **more), excluding=asking.excluding)
 
 
 def error(value: str, asking: Asking) -> Q:
@@ -228,8 +238,8 @@ def error(value: str, asking: Asking) -> Q:
 
 def thread(value: str, asking: Asking) -> Q:
     """`thread:`, by any spelling of its id."""
-    found = Thread.objects.by_public_id(value).values_list("pk", flat=True).first()
-    return Q(thread=found) if found else asking.nobody(f"There is no thread {value}.", "thread", value)
+    found = list(Thread.objects.named(value).values_list("pk", flat=True))
+    return Q(thread__in=found) if found else asking.nobody(f"There is no thread {value}.", "thread", value)
 
 
 def identified(value: str, asking: Asking) -> Q:

@@ -1,6 +1,6 @@
 """The fields of the query language: allowed values, help text and condition. To add one, add an entry here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.text import get_text_list
@@ -14,6 +14,7 @@ from feedback.querying import conditions, durations
 from feedback.querying.conditions import Condition
 from feedback.querying.ordering import ORDERS
 from feedback.taxonomy import Category, Outcome, Sentiment
+from threads.searching import may_be_several
 from threads.status import GoalStatus
 
 
@@ -31,7 +32,9 @@ class QueryField:
     is_digested: bool | tuple[str, ...] = False
     """Whether it (or which of its values) needs data from the digest, such as the search index."""
     literally: Condition | None = None
-    """The condition for one of its `values` in quotes, if that means a name instead."""
+    """The condition for a value in quotes, if that means a name instead."""
+    is_more: Callable[[str], bool] | None = None
+    """Whether a value without quotes means more than a name; by default one of its `values` does."""
 
     def meaning(self, *, literal: bool) -> Condition:
         """The condition for a value without or with quotes."""
@@ -39,7 +42,11 @@ class QueryField:
 
     def is_literal(self, value: str) -> bool:
         """Whether this value must be quoted to mean a name."""
-        return self.literally is not None and value.lower() in self.values
+        is_more = self.is_more or self._is_value
+        return self.literally is not None and is_more(value)
+
+    def _is_value(self, name: str) -> bool:
+        return name.lower() in self.values
 
     def offered(self) -> tuple[str, ...]:
         """The values worth suggesting."""
@@ -79,12 +86,20 @@ def _named(
     also: Mapping[str, str] | None = None,
     digested: bool = False,
     literally: Condition | None = None,
+    is_more: Callable[[str], bool] | None = None,
 ) -> QueryField:
     def clean(value: str) -> str:
         said = (also or {}).get(value.lower(), value.lower())
         return said if said in values else value
 
-    return QueryField(name, text, takes, condition, clean, values, digested, literally)
+    return QueryField(name, text, takes, condition, clean, values, digested, literally, is_more)
+
+
+def _tool(name: str, text: str, condition: Condition, literally: Condition) -> QueryField:
+    """A field for the name of a tool. In quotes it is the name alone, without what a server's name and a `*` add."""
+    return _named(
+        name, text, "the name of a tool", condition, digested=True, literally=literally, is_more=may_be_several
+    )
 
 
 def _timed(name: str, text: str, condition: Condition, values: tuple[str, ...], *, dates: bool = True) -> QueryField:
@@ -175,8 +190,8 @@ FIELDS: dict[str, QueryField] = {
         _chosen("outcome", "How it was resolved; none: without saying.", conditions.outcome, (*Outcome.values, "none")),
         _chosen("check", "The latest result of its check.", conditions.check, Check.State.values),
         _named("model", "The model profile that answered.", "a model profile", conditions.model, digested=True),
-        _named("tool", "A tool that was used for the answer.", "the name of a tool", conditions.tool, digested=True),
-        _named("failed", "A tool that returned an error.", "the name of a tool", conditions.failed, digested=True),
+        _tool("tool", "A tool that was used for the answer.", conditions.tool, conditions.tool_named),
+        _tool("failed", "A tool that returned an error.", conditions.failed, conditions.failed_named),
         _named("error", "The error that the turn ended with.", "an error code", conditions.error, digested=True),
         _named("agent", "The agent that the thread was launched from.", "the name or id of an agent", conditions.agent),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),

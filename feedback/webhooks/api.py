@@ -44,7 +44,7 @@ class Webhooks(Endpoint):
         body = self.parse(WebhookIn)
         header = request.META.get("HTTP_X_ROBOTO_ORG_ID")
         if body.org_id:
-            org_id: int | None = endpoints.org_named(body.org_id)
+            org_id: int | None = endpoints.org_named(self.actor, body.org_id)
         else:
             org_id = None if self.actor.is_admin and not header else org_of(self.actor, header)
         return _shown_once(endpoints.out_with_secret(endpoints.create(self.actor, org_id, body)))

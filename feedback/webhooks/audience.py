@@ -9,7 +9,7 @@ from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEve
 from feedback.webhooks.events import EVENTS, REPLIED
 from threads.access import may
 
-_WHOSE = "Only org admins and platform admins can have webhooks of an org."
+WHOSE = "Only org admins and platform admins can have webhooks of an org."
 
 
 def audience_in(actor: Actor, org_id: int | None) -> Audience | None:
@@ -21,14 +21,14 @@ def require_audience(actor: Actor, org_id: int | None) -> Audience:
     """What the actor may receive about an org; raises `Unauthorized` if that is nothing."""
     found = audience_in(actor, org_id)
     if found is None:
-        raise Unauthorized(_WHOSE)
+        raise Unauthorized(WHOSE)
     return found
 
 
 def require_any_audience(actor: Actor) -> None:
     """Refuse anyone who may receive nothing about any org, before their request body is read."""
     if audience_of(actor, administers=bool(orgs.administered_by(actor.user_id))) is None:
-        raise Unauthorized(_WHOSE)
+        raise Unauthorized(WHOSE)
 
 
 def audience_of_endpoint(endpoint: WebhookEndpoint) -> Audience | None:

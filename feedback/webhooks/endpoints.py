@@ -14,11 +14,11 @@ from accounts.rights import Audience
 from core import db, ids, jobs, outbound, paging
 from core.actor import Actor
 from core.db import again, is_named_elsewhere
-from core.errors import InvalidRequest, NotFound
+from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.versions import require_seen
 from feedback.models.webhook import WebhookEndpoint
 from feedback.webhooks import outbox, signing
-from feedback.webhooks.audience import audience_of_endpoint, require_audience
+from feedback.webhooks.audience import WHOSE, audience_of_endpoint, require_audience
 from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookOut, WebhookPageOut, WebhookPatch, WebhookSecretOut
 
@@ -54,9 +54,11 @@ def listed(actor: Actor, *, limit: int, page_token: str | None) -> WebhookPageOu
     return WebhookPageOut(items=[out(each) for each in found], next_token=next_token)
 
 
-def org_named(org_id: str) -> int:
-    """The row id of the org with that public id; an unknown one is an invalid request."""
+def org_named(actor: Actor, org_id: str) -> int:
+    """The row id of the org with that public id; only platform admins are told that there is none."""
     found = Org.objects.filter(key=ids.key_of(org_id, ids.ORG) or "").values_list("pk", flat=True).first()
+    if found is None and not actor.is_admin:
+        raise Unauthorized(WHOSE)  # as for an org of others
     if found is None:
         raise InvalidRequest(f"org_id: there is no org {org_id[:80]}")
     return found

@@ -68,7 +68,7 @@ def _org(request: HttpRequest, org_id: str) -> int | None:
     if org_id:
         # Only among the user's own, or the answer would tell which orgs exist.
         known = next((org.pk for org in _orgs(page_actor(request)) if org.slug == org_id), None)
-        return known or endpoints.org_named(org_id)
+        return known or endpoints.org_named(page_actor(request), org_id)
     return None if page_actor(request).is_admin else required_org(request).pk
 
 

@@ -916,7 +916,8 @@ def test_a_list_of_checks_asks_the_same_few_questions_however_long(api, who, kep
 @pytest.mark.parametrize(
     ("said", "expected", "is_said"),
     [("15.2", "5.2", False), ("5.25", "5.2", False), ("see 5.2.", "5.2", True), ("1,500", "500", False),
-     ("It is 5.2, really", "5.2, REALLY", True), ("refunded", "refund", True), ("a+b", "a+b", True)],
+     ("It is 5.2, really", "5.2, REALLY", True), ("refunded", "refund", True), ("a+b", "a+b", True),
+     ("Das Cafe\u0301 o\u0308ffnet", "Café öffnet", True), ("Das Café öffnet", "CAFE\u0301", True)],
 )  # fmt: skip
 def test_a_number_is_meant_whole(said, expected, is_said):
     answer = expecting.Answer(words=f"It says {said}")

@@ -1145,6 +1145,14 @@ def stopped_by(step):
     return stopped
 
 
+@pytest.mark.parametrize("action_id", ["", "act_", "zz", "fb_01", "act_00000000000000000000000000"])
+def test_an_undo_of_what_is_no_action_is_told_that_there_is_none(admin, reports, action_id):
+    """However many bulks there are, which undo nothing."""
+    data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
+    refused = refusal_of(admin.post("admin/feedback/undo", {"action_id": action_id}))
+    assert refused[::2] == (404, "There is no such action.")
+
+
 def test_a_bulk_that_has_changed_nothing_yet_is_taken_back_before_it_does(admin, reports, monkeypatch):
     """Or it would go on after an undo that was refused. What cannot be undone is refused then, too."""
     monkeypatch.setattr(bulk, "AT_ONCE", 2)

@@ -232,6 +232,13 @@ def test_a_bad_conversation_fails_alone_with_path_and_reason_B178(api, bad):
     assert Thread.objects.count() == 2
 
 
+def test_an_id_that_is_too_long_fails_whatever_was_imported_before_B178(api):
+    stored = "x" * 200
+    assert outcomes(data_of(imported(api, talk(stored)))) == ["created"]
+    [failed] = data_of(imported(api, talk(stored + "y")))["items"]
+    assert (failed["outcome"], failed["id"], failed["errors"][0]["path"]) == ("failed", stored, "id")
+
+
 FAR = ["0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2201-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]
 
 

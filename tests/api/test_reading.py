@@ -76,6 +76,14 @@ def test_an_imported_thread_is_found_by_the_id_it_had_B27(api, who):
     assert refusal_of(api("eve").get("threads/ch_older-platform.1"))[0] == 403
 
 
+def test_an_id_that_is_longer_than_one_can_be_is_not_that_of_its_beginning_B26(api, who):
+    stored = "ch_" + "x" * 197
+    make.rating(who.alice, make.conversation(who.alice, 2, origin_id=stored))
+    for longest, status, found in ((stored, 200, 1), (stored + "z", 404, 0)):
+        assert api("alice").get(f"threads/{longest}").status_code == status
+        assert len(data_of(api("admin").get(f"admin/feedback?thread_id={longest}"))["items"]) == found
+
+
 def test_of_two_imports_with_one_id_the_readable_one_is_meant_B27(api, who):
     hers = make.conversation(who.eve, 2, origin_id="ch_7")
     mine = make.conversation(who.alice, 2, origin_id="ch_7")

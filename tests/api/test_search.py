@@ -195,6 +195,14 @@ def test_a_note_about_an_answer_whose_turn_goes_on_is_found_at_once(who, api):
     assert found("note:later") == 1
 
 
+def test_an_imported_thread_is_found_by_the_id_it_had(api, who):
+    """1.7, as the thread's own routes find it; of several owners' imports the ratings of all."""
+    for owner in (who.alice, who.bob):
+        make.rating(owner, make.conversation(owner, 2, origin_id="ath_legacy1"))
+    for query, count in (("thread:ath_legacy1", 2), ("id:ath_legacy1", 2), ("-thread:ath_legacy1", 0), ("id:ath_x", 0)):
+        assert len(data_of(api("admin").get(f"admin/feedback?q={query}"))["items"]) == count, query
+
+
 def test_what_an_answer_was_made_of_is_known_at_once(found, reports):
     assert Undigested.objects.count() == 4
     assert found("is:open") == "tools broken forked plain"
@@ -202,6 +210,9 @@ def test_what_an_answer_was_made_of_is_known_at_once(found, reports):
     assert found("has:tool") == found("tool:CALCULATE") == "tools"
     assert found("tool:calc*") == found("tool:heddle__calculate") == found("tool:heddle__CALC*") == "tools"
     assert found("tool:calc") == found("tool:x*") == found("failed:x*") == ""
+    assert found("tool:nosuch__*") == found("failed:nosuch__*") == ""
+    assert found('tool:"heddle__calculate"') == found('failed:"calc*"') == "", "in quotes it is the name alone"
+    assert found('tool:"calculate"') == found("tool:*") == "tools"
     assert found("failed:calc*") == found("failed:calculate")
     assert Undigested.objects.count() == 0
     assert found("calculate") == "tools"

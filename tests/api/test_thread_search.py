@@ -153,6 +153,7 @@ def test_tools_are_found_by_name_and_by_failure(found, who):
     assert found("-tool:calculate -tool:echo") == ["None"]
     assert found("tool:CALC*") == found("tool:heddle__calculate") == found("failed:heddle__c*") == ["Broken"]
     assert found("tool:*") == ["Broken", "Fine"] and found("tool:heddle__look*") == []
+    assert found("tool:nosuch__*") == found("failed:nosuch__*") == [], "all tools of one server"
 
 
 CALL = (

@@ -98,9 +98,16 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(alice, change, field):
     assert WebhookEndpoint.objects.count() == 1
 
 
-def test_an_unknown_org_and_an_unknown_key_of_a_change_are_refused(alice):
+def test_an_unknown_org_and_an_unknown_key_of_a_change_are_refused(alice, api, who):
+    """Which orgs there are is told to platform admins only."""
     made = hooks.endpoint(alice, URL)
-    assert refusal_of(alice.post("/v1/webhooks", {"url": URL, "events": hooks.SAID, "org_id": "og_x"}))[:2] == INVALID
+    of_others, of_nobody = (
+        refusal_of(alice.post("/v1/webhooks", {"url": URL, "events": hooks.SAID, "org_id": org_id}))
+        for org_id in (who.globex.org_id, "og_x")
+    )
+    assert of_others == of_nobody and of_nobody[0] == 403
+    unknown = {"url": URL, "events": hooks.SAID, "org_id": "og_x"}
+    assert refusal_of(api("admin").post("/v1/webhooks", unknown))[:2] == INVALID
     assert refusal_of(alice.patch(path(made), {"secret": "mine"}))[:2] == INVALID
 
 

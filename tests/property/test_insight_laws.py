@@ -63,7 +63,9 @@ reports = st.lists(
             "took": st.none() | lengths,
             "model": st.sampled_from(["", "fast", "Fast", "deep one", "x:y"]),
             "tools": st.dictionaries(
-                st.sampled_from(["book", "Book", 'say "hi"', "OR", "-x", "(y)"]), st.booleans(), max_size=3
+                st.sampled_from(["book", "Book", "shop__book", "shop__*", "b*", 'say "hi"', "OR", "-x", "(y)"]),
+                st.booleans(),
+                max_size=3,
             ),
             "labels": st.sets(st.sampled_from(["money", "loses count", 'say "hi"', "NOT", "-x"]), max_size=2),
             "outcome": st.none() | st.sampled_from(taxonomy.Outcome.values),

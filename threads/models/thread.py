@@ -15,6 +15,7 @@ from core.db import JsonText
 from threads.status import BAD_OUTCOMES, ThreadStatus, Visibility
 
 TITLE_LENGTH = 200
+IMPORT_ID_LENGTH = 200
 
 
 class ThreadQuerySet(models.QuerySet["Thread"]):
@@ -36,6 +37,16 @@ class ThreadQuerySet(models.QuerySet["Thread"]):
         """The thread with that id in any of its forms (B27), or none."""
         key = ids.key_of(public_id, *ids.THREAD_SPELLINGS)
         return self.filter(key=key) if key else self.none()
+
+    def imported_as(self, import_id: str) -> Self:
+        """The threads that had that id where they were imported from; each owner may have one."""
+        return self.filter(import_id=import_id) if len(import_id) <= IMPORT_ID_LENGTH else self.none()
+
+    def named(self, public_id: str) -> Self:
+        """The thread with that id, else those that were imported under it, if it looks like one of a thread (1.7)."""
+        found = self.by_public_id(public_id)
+        is_one = not public_id.startswith(ids.THREAD_SPELLINGS) or found.exists()
+        return found if is_one else self.imported_as(public_id)
 
 
 class Thread(models.Model):
@@ -62,7 +73,7 @@ class Thread(models.Model):
     """The values of the agent's variables, by name; null if it was not launched, or before they were kept."""
     created_from_trigger_id = models.CharField(max_length=80, null=True)  # noqa: DJ001
     origin = models.CharField(max_length=20, null=True)  # noqa: DJ001
-    import_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    import_id = models.CharField(max_length=IMPORT_ID_LENGTH, null=True)  # noqa: DJ001
     metadata = JsonText(null=True)
     # The world that simulates its tools; a world with threads is never deleted.
     world = models.ForeignKey(World, models.PROTECT, null=True, related_name="threads")
