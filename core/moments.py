@@ -119,8 +119,8 @@ def lengths(value: str) -> list[tuple[str, timedelta]]:
 
 
 def in_zone(value: str, tz: tzinfo) -> str:
-    """A cleaned range with its time zone `tz`, so that it means the same everywhere. Without one it means UTC."""
-    return value if _AGE.search(value) or _ZONED.fullmatch(value) or tz == zones.UTC else f"{value}[{tz}]"
+    """A cleaned range with its time zone `tz`, so that it means the same everywhere."""
+    return value if _AGE.search(value) or _ZONED.fullmatch(value) else f"{value}[{tz}]"
 
 
 def _split(said: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from django.utils.text import Truncator
 from accounts.models import User
 from accounts.orgs import take_turns_with
 from accounts.rights import require_admin, require_author
-from core import ids
+from core import ids, zones
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH, Field, changed, spelled
@@ -125,6 +125,11 @@ def changeable(actor: Actor, view_id: str) -> SavedView:
     return view
 
 
+def _kept(query: str) -> str:
+    """A query as it is stored: its days name their zone, so that they are the same ones for whoever opens the view."""
+    return understood(query, field="query").anchored(zones.UTC).canonical
+
+
 def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> SavedView:
     """Save a query as a view. An invalid query, a blank name, a name that the actor already uses and more than `MOST`
     views are refused.
@@ -132,7 +137,7 @@ def save(actor: Actor, name: str, query: str, *, is_shared: bool = False) -> Sav
     require_admin(actor)
     view = SavedView(
         name=_name(name),
-        query=understood(query, field="query").canonical,
+        query=_kept(query),
         is_shared=is_shared,
         created_by_id=actor.user_id,
     )
@@ -159,7 +164,7 @@ def keep(
     if held is None:
         return save(actor, name, query, is_shared=is_shared), ""
     if not replace:
-        if understood(query, field="query").canonical != held.query:
+        if _kept(query) != held.query:
             raise IsThere(held)
         is_shared |= held.is_shared  # whoever saves it once more does not ask to share it no longer
     return change(actor, ids.VIEW + held.key, query=query, is_shared=is_shared), held.query
@@ -172,7 +177,7 @@ def change(
     view = changeable(actor, view_id)
     given = {
         "name": None if name is None else _name(name),
-        "query": None if query is None else understood(query, field="query").canonical,
+        "query": None if query is None else _kept(query),
         "is_shared": is_shared,
     }
     is_newly_shared = bool(is_shared) and not view.is_shared

@@ -1504,3 +1504,11 @@ def test_a_reply_that_was_taken_back_has_no_time(act, admin, reports):
 @pytest.mark.parametrize("unseen", [" ", "\u200b", "\u2060\u00a0"])
 def test_a_reply_of_which_nothing_is_seen_is_none(refused, reports, unseen):
     assert refused(reports[0], "reply", public_reply=unseen)[0] == 400
+
+
+def test_a_view_that_is_saved_over_rest_says_that_its_days_are_of_utc(admin):
+    """Or it would be about other reports for each reader."""
+    kept = data_of(admin.post("admin/feedback/views", {"name": "a day", "query": "created:2026-11-30 -edited:<7d"}))
+    assert kept["query"] == "created:2026-11-30[UTC] -edited:<7d"
+    changed = admin.patch(f"admin/feedback/views/{kept['view_id']}", {"query": "resolved:2026-11[Asia/Tokyo]"})
+    assert data_of(changed)["query"] == "resolved:2026-11[Asia/Tokyo]"

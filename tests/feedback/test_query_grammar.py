@@ -273,7 +273,7 @@ def test_a_query_says_whose_days_its_dates_are():
         '"today" label:today age:<7d created:>1d edited:2026-05-01[Asia/Kolkata]'
     )
     assert anchored.anchored(zones.named("Asia/Tokyo")) is anchored
-    assert parse("created:today").anchored(zones.UTC).text == "created:today"
+    assert parse("created:today").anchored(zones.UTC).text == "created:today[UTC]", "not whoever opens its link"
 
 
 def test_typographic_quotes_are_quotes() -> None:
