@@ -31,6 +31,8 @@ _UNSPACED = re.compile(f"[{_LETTER}]")
 _WORD = re.compile(r"[^\W_]+")
 _MARKS = range(0x300, 0x370)
 """Accents that are characters of their own, after their letter."""
+_LONGEST = 500
+"""Characters of a word: PostgreSQL keeps none of more than 2,046 bytes."""
 
 
 def split(text: str) -> list[str]:
@@ -40,18 +42,35 @@ def split(text: str) -> list[str]:
 
 def plain(text: str) -> str:
     """The words of a text in lower case, without accents, and with each letter of a script without spaces as a word of
-    its own, so that part of a sentence is a phrase.
+    its own, so that part of a sentence is a phrase. A number that is written small or in a circle is its digit, and a
+    fraction is no word: PostgreSQL takes neither for part of one. A word of more than `_LONGEST` characters is several.
 
     For an index that holds its texts like this, and for what is searched in it. A `*` at the end is kept.
     """
     folded = text if text.isascii() else text.translate(_folds())
-    return " ".join(split(_UNSPACED.sub(r" \g<0> ", folded))) + "*" * text.endswith("*")
+    words = split(_UNSPACED.sub(r" \g<0> ", folded))
+    if any(len(word) > _LONGEST for word in words):
+        words = [word[at : at + _LONGEST] for word in words for at in range(0, len(word), _LONGEST)]
+    return " ".join(words) + "*" * text.endswith("*")
+
+
+@cache
+def _small_numbers() -> dict[int, str]:
+    """For each number that is no decimal digit of a script (\u00b2, \u2082, \u2460), its digit, else a space."""
+    codes = (code for code in range(0x80, _LAST_NUMBER) if unicodedata.category(chr(code)) == "No")
+    return {code: str(unicodedata.digit(chr(code), " ")) for code in codes}
+
+
+@cache
+def _apart() -> str:
+    """Those that are no digits and so between words, as part of a class of characters."""
+    return "".join(chr(code) for code, digit in _small_numbers().items() if digit == " ")
 
 
 @cache
 def _folds() -> dict[int, str | None]:
-    """For each letter with an accent the one without, and nothing for accents."""
-    found: dict[int, str | None] = dict.fromkeys(_MARKS)
+    """For each letter with an accent the one without, nothing for accents, and for small numbers their digits."""
+    found: dict[int, str | None] = {**dict.fromkeys(_MARKS), **_small_numbers()}
     for code in range(0xC0, _LAST_ACCENTED):
         parts = unicodedata.normalize("NFD", chr(code))
         if parts[1:] and all(ord(each) in _MARKS for each in parts[1:]):
@@ -63,9 +82,9 @@ def _folds() -> dict[int, str | None]:
 def _unfolds() -> dict[str, str]:
     """For each letter all letters that `plain` takes for it, itself included; only where there are several."""
     found: dict[str, str] = {}
-    for code in range(_LAST_CASED):
+    for code in range(max(_LAST_CASED, _LAST_NUMBER)):
         letter = _folds().get(code, chr(code))
-        if letter and (folded := letter.lower()) != chr(code):
+        if letter and letter != " " and (folded := letter.lower()) != chr(code):
             found[folded] = found.get(folded, folded) + chr(code)
     found[_FINAL] = found[_SIGMA] = found[_SIGMA] + _FINAL
     return found
@@ -75,6 +94,8 @@ _SIGMA, _FINAL = "\u03c3", "\u03c2"
 """The one letter whose lower case depends on its place: the second is written where a word ends."""
 _LAST_CASED = 0x1E944
 """Behind it no letter has two cases."""
+_LAST_NUMBER = 0x1F10D
+"""Behind it there are no small numbers."""
 _LAST_ACCENTED = 0x2000
 """Behind it there are only symbols with a stroke, and Korean syllables, whose parts are no accents."""
 
@@ -112,7 +133,7 @@ def pieces(
 
 def has_word(value: str) -> bool:
     """Whether a text contains a word at all."""
-    return bool(split(value))
+    return plain(value).rstrip("*") != ""
 
 
 def clean(value: str) -> str:
@@ -127,7 +148,7 @@ def pattern(phrase: str) -> re.Pattern[str]:
     """A pattern that finds a phrase where an index of texts as they are does."""
     # For IGNORECASE a dotless i is an i, for the index it is not.
     words = [re.sub("[i\u0131]", _only_itself, re.escape(word)) for word in split(phrase)]
-    return re.compile(_pattern(words, r"[^\W_]", goes_on=phrase.endswith("*")), re.IGNORECASE)
+    return re.compile(_pattern(words, goes_on=phrase.endswith("*")), re.IGNORECASE)
 
 
 def _only_itself(letter: re.Match[str]) -> str:
@@ -139,7 +160,7 @@ def pattern_in_written(phrase: str) -> re.Pattern[str]:
     """A pattern that finds a phrase in a text as it was written, where an index of `plain` texts does."""
     # Not IGNORECASE, for which more letters are the same than for the index, such as a dotless i and an i.
     words = [_any_accents(word) for word in plain(phrase).rstrip("*").split()]
-    return re.compile(_pattern(words, rf"[^\W_{_LETTER}]", goes_on=phrase.endswith("*")))
+    return re.compile(_pattern(words, apart=_apart(), alone=_LETTER, goes_on=phrase.endswith("*")))
 
 
 def _any_accents(word: str) -> str:
@@ -148,15 +169,16 @@ def _any_accents(word: str) -> str:
     return "".join(f"{letter}[{chr(_MARKS[0])}-{chr(_MARKS[-1])}]*+" for letter in letters)
 
 
-def _pattern(words: Sequence[str], of_a_word: str, *, goes_on: bool) -> str:
-    """`words` are patterns themselves, and so is what a letter beside a word is one of."""
-    alone = [bool(_UNSPACED.match(word)) for word in words]
+def _pattern(words: Sequence[str], *, apart: str = "", alone: str = "", goes_on: bool) -> str:
+    """`words` are patterns themselves; `apart` are numbers between words, `alone` letters that are words themselves."""
+    between, of_a_word = rf"[\W_{apart}]", rf"[^\W_{apart}{alone}]"
+    are_alone = [bool(_UNSPACED.match(word)) for word in words]
     found = "".join(
-        word + (r"[\W_]*" if is_alone or is_next_alone else r"[\W_]+")
-        for word, is_alone, is_next_alone in zip(words, alone, alone[1:], strict=False)
+        word + between + ("*" if is_alone or is_next_alone else "+")
+        for word, is_alone, is_next_alone in zip(words, are_alone, are_alone[1:], strict=False)
     )
-    begins = "" if alone[0] else f"(?<!{of_a_word})"
-    ends = "" if alone[-1] or goes_on else f"(?!{of_a_word})"
+    begins = "" if are_alone[0] else f"(?<!{of_a_word})"
+    ends = "" if are_alone[-1] or goes_on else f"(?!{of_a_word})"
     return f"{begins}{found}{words[-1]}{ends}"
 
 

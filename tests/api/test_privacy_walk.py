@@ -155,6 +155,7 @@ def place(who, api):
             "org_id": Org.objects.get(slug="acme").org_id,
             "email": who.bob.user.email,
             "member_id": str(Membership.objects.get(user=who.bob.user).pk),
+            "since": "0",
             "token_id": str(ApiToken.objects.filter(user=who.alice.user).first().pk),
             "uidb64": "MQ",
             "token": "none-such",

@@ -458,6 +458,40 @@ def test_reports_with_lost_phrases_are_digested_again_after_the_migration(texts)
     assert texts.found("zeppelin") == {"long", "short"} and index_rows().count(short.pk) == 1
 
 
+def test_small_numbers_are_their_digits_and_long_words_are_found_by_their_beginning(texts):
+    """On both databases: PostgreSQL takes the first for spaces, and drops words of more than 2,046 bytes."""
+    texts.rate("square", "Flats of 20 m² each.")
+    texts.rate("cube", "Tanks of 20 m³ each.", "CO₂ and ½ of it, x①")
+    texts.rate("pasted", f"See vqz{'b' * 3_000}c now.")
+    for query, names in (
+        ('"20 m²"', "square"),
+        ('"20 m³ each"', "cube"),
+        ('"20 m2"', "square"),
+        ("notes:co2", "cube"),
+        ("notes:CO₂", "cube"),
+        ('notes:"and of it"', "cube"),
+        ("notes:x1", "cube"),
+        ("-m²", "cube pasted"),
+        ("vqz*", "pasted"),
+        (f"vqz{'b' * 1_900}*", "pasted"),
+        ('"c now"', ""),
+    ):
+        assert texts.found(query) == set(names.split()), query
+    with pytest.raises(InvalidRequest, match="must contain a letter or a digit"):
+        querying.understood("½", field="q")
+
+
+def test_reports_with_small_numbers_are_digested_again_after_the_migration(texts, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr(indexing, "plain", lambda text: text.lower())
+        kept = [texts.rate("answer", "20 m² each"), texts.rate("notes", "Well.", "CO₂")]
+        texts.rate("neither", "20 m2 each", "é")
+        digesting.finish()
+    import_module("feedback.migrations.0029_small_numbers").digest_anew(None, SimpleNamespace(connection=connection))
+    assert sorted(Undigested.objects.values_list("pk", flat=True)) == [each.pk for each in kept]
+    assert texts.found("m2") == {"answer", "neither"} and texts.found("co2") == {"notes"}
+
+
 @pytest.fixture
 def backlog(who, monkeypatch):
     """Five reports of the same words, of which a search digests one at a time."""

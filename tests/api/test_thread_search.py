@@ -1,6 +1,7 @@
 """Searching threads by what agents answered and by the tools that were used, and the index behind it."""
 
 from importlib import import_module
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -141,6 +142,17 @@ def test_a_pasted_id_or_address_finds_its_thread(found, who):
     assert found(thread.thread_id) == found(f"https://heddle.test/threads/{thread.thread_id}/?at=3#m3") == ["One"]
     answered(who, "Three", f"See {other.thread_id} again.")
     assert found(f'"see {other.thread_id}"') == ["Three"]
+
+
+def test_threads_with_small_numbers_are_indexed_again_after_the_migration(found, who, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr(indexing, "plain", lambda text: text.lower())
+        kept = [answered(who, "One", "20 m² each").pk, make.thread(who.alice, '[[call echo {"value": "CO₂"}]] Two').pk]
+        answered(who, "Three", "20 m2 each")
+        assert found("text:each") == ["Three", "One"]
+    import_module("threads.migrations.0016_small_numbers").index_anew(None, SimpleNamespace(connection=connection))
+    assert set(Unindexed.objects.values_list("pk", flat=True)) == set(kept)
+    assert found("text:m²") == ["Three", "One"] and found("call:co2") == ["Two"]
 
 
 def test_tools_are_found_by_name_and_by_failure(found, who):

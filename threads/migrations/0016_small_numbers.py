@@ -1,0 +1,38 @@
+import unicodedata
+
+from django.db import migrations
+
+# Numbers that are written small or in a circle, and fractions. Texts with one are indexed again, in the background.
+NUMBERS = "".join(chr(code) for code in range(0x80, 0x1F10D) if unicodedata.category(chr(code)) == "No")
+SQLITE = """
+    INSERT INTO threads_unindexed (thread_id, from_idx)
+    SELECT DISTINCT m.thread_id, 0 FROM threads_search_content s JOIN threads_message m ON m.id = s.id
+    WHERE coalesce(c0, '') || coalesce(c1, '') || coalesce(c2, '') GLOB %s
+    ON CONFLICT (thread_id) DO UPDATE SET from_idx = 0
+"""
+# Its vectors hold nothing of them, so the texts themselves are looked through.
+POSTGRES = """
+    INSERT INTO threads_unindexed (thread_id, from_idx)
+    SELECT DISTINCT thread_id, 0 FROM threads_block WHERE text ~ %s OR data::text ~ %s OR raw::text ~ %s
+    ON CONFLICT (thread_id) DO UPDATE SET from_idx = 0
+"""
+
+
+def index_anew(apps, schema_editor):
+    """The index holds small numbers as their digits, as both databases find them."""
+    with schema_editor.connection.cursor() as cursor:
+        if schema_editor.connection.vendor == "sqlite":
+            cursor.execute(SQLITE, [f"*[{NUMBERS}]*"])
+        else:
+            cursor.execute(POSTGRES, [f"[{NUMBERS}]"] * 3)
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('threads', '0015_search_pieces'),
+    ]
+
+    operations = [
+        migrations.RunPython(index_anew, migrations.RunPython.noop),
+    ]
