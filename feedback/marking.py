@@ -109,8 +109,11 @@ def _told(
 
 
 def replied(actor: Actor, thread: Thread) -> dict[int, datetime]:
-    """When each of the actor's own reports in a thread got its reply, by message. One query."""
+    """When each of the actor's own reports in a thread that says more than received got its reply, by message. One
+    query.
+    """
     rows = Reply.objects.filter(feedback__thread=thread, feedback__created_by=actor.user_id)
+    rows = rows.exclude(public_status=Reply.Status.RECEIVED)  # one that was taken back keeps its time
     return dict(rows.values_list("feedback__message_sequence_num", "replied_at"))
 
 

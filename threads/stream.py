@@ -80,7 +80,8 @@ def _news(
                     if told is None:  # a reply may have come since the page was made
                         told = {index: at for index, at in now_told.items() if shown and at <= shown}
                     if now_told != told:
-                        changed = {index for index, at in now_told.items() if told.get(index) != at}
+                        # One that was taken back has no time any more.
+                        changed = {each for each in (*told, *now_told) if told.get(each) != now_told.get(each)}
                         told = now_told
                         events.append(_answered(request, actor, thread, changed))
             except DomainError:

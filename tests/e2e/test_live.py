@@ -291,9 +291,11 @@ def test_a_reply_to_a_rating_is_not_said_to_be_something_new_below(heddle: Heddl
     page.mouse.wheel(0, -1e5)
     wait_until(lambda: page.evaluate("scrollY") == 0)
     body = {"verb": "reply", "arguments": {"public_reply": "Shorter from now on."}}
-    heddle.call("admin", "POST", f"admin/feedback/{report['feedback_id']}/actions", body)
+    done = heddle.call("admin", "POST", f"admin/feedback/{report['feedback_id']}/actions", body)
     expect(page.locator("#mark-1")).to_contain_text("Shorter from now on.")
     expect(page.locator(".below")).to_be_hidden()
+    heddle.call("admin", "POST", "admin/feedback/undo", {"action_id": done["action_id"]})
+    expect(page.locator("#mark-1")).not_to_contain_text("Shorter from now on.")
     heddle.call(
         "alice", "POST", f"threads/{thread_id}/messages", {"message": {"role": "user", "content": [{"text": "And?"}]}}
     )

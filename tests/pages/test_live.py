@@ -9,7 +9,8 @@ from django.contrib.sessions.models import Session
 from accounts.models import Membership
 from accounts.orgs import set_policy
 from core.actor import Actor
-from feedback.models import UserFeedback
+from feedback import bulk
+from feedback.models import TriageChange, UserFeedback
 from tests import make
 from tests.pages.desk import do
 from tests.pages.dom import Node, get, parsed, submit
@@ -136,6 +137,19 @@ def test_a_reply_from_before_the_line_began_or_beside_an_answer_is_on_it(listen:
     told = line.news()
     assert any("Another one" in each.data for each in told)
     assert any("And the model." in each.data for each in told)
+
+
+def test_a_reply_that_was_taken_back_goes_from_the_page(listen: Listen, who: People) -> None:
+    thread = make.conversation(who.bob, 4, visibility="org")
+    make.rating(who.alice, thread, 1)
+    report = UserFeedback.objects.get()
+    do(who.admin, report, "reply", public_reply="Wrong person.")
+    line = listen("alice", thread, reading.token_of(make.fresh(thread)))
+    assert "Wrong person." in "".join(told.data for told in line.news())
+    bulk.undo(who.admin.actor, TriageChange.objects.get().action)
+    [marks] = line.news()
+    assert marks.name == "marks" and parsed(marks.data).id("mark-1") and "Wrong person." not in marks.data
+    assert line.news() == []
 
 
 def test_a_reply_that_the_page_shows_is_no_news(browser_of: Browser, listen: Listen, who: People) -> None:
