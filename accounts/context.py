@@ -15,6 +15,8 @@ from core.prepared import Prepared
 THEME_COOKIE = "theme"
 THEMES = ("light", "dark")
 """Themes that users can choose; without a cookie the browser follows the system."""
+KEYS_COOKIE, OFF = "keys", "off"
+"""Whether letters are keys for what a page can do; voice input and shaky hands need them off (WCAG 2.1.4)."""
 MOST_ORGS = 50
 """Maximum number of orgs in menus, which are on every page; the name of any other is typed."""
 
@@ -41,7 +43,9 @@ class Viewer:
 
 
 def viewer(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: `viewer` (None when signed out), `theme` ("" follows the system) and `version`."""
+    """Context processor: `viewer` (None when signed out), `theme` ("" follows the system), `are_keys_off` (those
+    without Ctrl) and `version`.
+    """
     found = None
     if isinstance(getattr(request, "user", None), User):
         actor = page_actor(request)
@@ -57,4 +61,9 @@ def viewer(request: HttpRequest) -> dict[str, Any]:
             open_reports=hooks.feedback.open_reports() if actor.is_admin else None,
         )
     theme = request.COOKIES.get(THEME_COOKIE, "")
-    return {"viewer": found, "theme": theme if theme in THEMES else "", "version": settings.VERSION}
+    return {
+        "viewer": found,
+        "theme": theme if theme in THEMES else "",
+        "are_keys_off": request.COOKIES.get(KEYS_COOKIE) == OFF,
+        "version": settings.VERSION,
+    }

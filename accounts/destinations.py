@@ -5,7 +5,12 @@ from collections.abc import Iterator, Sequence
 from core.destinations import Destination, Page, pages
 
 _PAGES = (
-    Page("Settings", "accounts:settings", "person", "you profile password theme dark light api tokens"),
+    Page(
+        "Settings",
+        "accounts:settings",
+        "person",
+        "you profile password theme dark light keys shortcuts voice api tokens",
+    ),
     Page("Members", "accounts:members", "person", "settings people roles invite org policies"),
 )
 

@@ -1,5 +1,6 @@
 """The user's own settings: profile, password, theme, API tokens."""
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import invitations, shown_once, throttle, tokens
 from accounts.authentication import page_actor
-from accounts.context import MOST_ORGS, THEME_COOKIE, THEMES
+from accounts.context import KEYS_COOKIE, MOST_ORGS, OFF, THEME_COOKIE, THEMES
 from accounts.models import ApiToken, User
 from accounts.orgs import open_to, take_turns_with
 from accounts.pages import signed_in
@@ -137,12 +138,23 @@ class Welcome(PasswordResetConfirmView):
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
     """Save the theme for this browser, or follow the system again."""
-    chosen = request.POST.get("theme", "")
-    response = redirect("accounts:settings")
-    if chosen in THEMES:
+    return _chosen(request, THEME_COOKIE, THEMES)
+
+
+@signed_in
+@require_POST
+def keys(request: HttpRequest) -> HttpResponse:
+    """Turn keys without Ctrl off for this browser, or on again (WCAG 2.1.4)."""
+    return _chosen(request, KEYS_COOKIE, (OFF,))
+
+
+def _chosen(request: HttpRequest, cookie: str, values: Collection[str]) -> HttpResponse:
+    """Keep the choice of a form in the browser's cookie of the same name, or forget it if it is none of `values`."""
+    chosen, response = request.POST.get(cookie, ""), redirect("accounts:settings")
+    if chosen in values:
         response.set_cookie(
-            THEME_COOKIE, chosen, max_age=_YEAR_SECONDS, httponly=True, samesite="Lax", secure=request.is_secure()
+            cookie, chosen, max_age=_YEAR_SECONDS, httponly=True, samesite="Lax", secure=request.is_secure()
         )
     else:
-        response.delete_cookie(THEME_COOKIE)
+        response.delete_cookie(cookie)
     return response

@@ -10,6 +10,7 @@ urlpatterns = [
     path("settings/", pages_settings.settings, name="settings"),
     path("settings/password/", pages_settings.password, name="password"),
     path("settings/theme/", pages_settings.theme, name="theme"),
+    path("settings/keys/", pages_settings.keys, name="keys"),
     path("settings/tokens/", pages_settings.token_create, name="token_create"),
     path("settings/tokens/<int:token_id>/revoke/", pages_settings.token_revoke, name="token_revoke"),
     path("settings/members/", pages_members.listed, name="members"),

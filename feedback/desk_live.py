@@ -1,13 +1,13 @@
 """Live events for open desks. Each event carries the full state of its subject, so a missed one does no harm."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import chain
 from time import sleep
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import F, Max, Model, Q
 from django.http import HttpRequest
@@ -19,7 +19,7 @@ from accounts.authentication import page_actor_again
 from accounts.rights import require_admin
 from core import ids, notices, sse, zones
 from core.actor import Actor
-from core.errors import DomainError
+from core.errors import DomainError, NotSignedIn
 from core.wording import one_line
 from feedback import (
     bulk,
@@ -35,7 +35,7 @@ from feedback import (
 )
 from feedback.checks import screen as checks_screen
 from feedback.models import Bulk, Comment, Retraction, Triage, TriageChange, UserFeedback
-from feedback.querying import NEWEST, meaning, parse
+from feedback.querying import NEWEST, Meaning, Query, meaning, parse
 from threads import hooks as threads_hooks
 from threads.models import Thread
 from threads.status import ThreadStatus
@@ -55,10 +55,11 @@ GONE = sse.Event("gone", "")
 
 
 def news(request: HttpRequest, actor: Actor, *, since: int, follows: Sequence[str] = ()) -> Iterator[sse.Event | None]:
-    """Events: `leases` (names by report id), `changed` (by report id the last change by others, submitters included),
-    `bulks` (their HTML, with that of the batches that it `follows`), `list` (HTML of all counts and of the notice about
-    new reports, after any change, the reader's own in another tab included, new ratings, and a snooze that ends; also
-    of the fork that the address compares with the rated answer, and of comments on a report that the reader has open),
+    """Events: `leases` (names by report id), `changed` (by report id what its row now says of the last change by
+    others, submitters included), `bulks` (their HTML, with that of the batches that it `follows`), `list` (HTML of all
+    counts and of the notice about new reports, after any change, the reader's own in another tab included, new ratings,
+    and a snooze that ends; also of the fork that the address compares with the rated answer, and of comments on a
+    report that the reader has open),
     `say` (a sentence about such HTML, for who cannot see it), `own` (since when a page that was read before is out of
     date, in milliseconds: when the reader changed a report, perhaps in another tab, but while a bulk runs its progress
     says so; or now, if the desk was not connected for long).
@@ -125,8 +126,10 @@ class _Desk:
         try:
             self._actor = page_actor_again(self._request)
             require_admin(self._actor)
+        except NotSignedIn:
+            return self._ended("You are signed out. Reload the page to sign in.")
         except DomainError:
-            return [GONE]
+            return self._ended("You are no longer an admin. Reload the page once you are.")
         events: list[sse.Event] = []
         leases = leasing.present(self._actor)
         if leases != self._leases:
@@ -139,12 +142,14 @@ class _Desk:
         talks = self._talks(said)
         changed = _commented(self._actor, said) | dict.fromkeys(talks, "") | edited
         changed |= _changed(self._actor, done, self._tz) | _retracted(self._retractions.fresh())
-        if changed:
-            events.append(sse.Event("changed", json.dumps(changed)))
-        events += chain.from_iterable(talks.values())
+        is_news = done or changed or came or said or known != self._asked
         due = Triage.objects.filter(snoozed_until__gt=looked, snoozed_until__lte=self.looked)
-        if done or changed or came or said or known != self._asked or due.exists():
-            events.append(_list(self._actor, self._query, came))
+        shown = self._shown() if is_news or due.exists() else None
+        if changed and shown:
+            events.append(sse.Event("changed", json.dumps(_rows(self._actor, changed, shown))))
+        events += chain.from_iterable(talks.values())
+        if shown:
+            events.append(_list(self._actor, self._query, shown, came))
         as_of = bulk.as_of()
         bulks = bulk.shown(self._actor)
         runs = checks_screen.under_way(self._follows)["batches"]
@@ -161,6 +166,15 @@ class _Desk:
         if own := _own(self._actor, done, said, bulks):
             events.append(sse.Event("own", str(_milliseconds(max(own)))))
         return events
+
+    def _ended(self, why: str) -> list[sse.Event]:
+        """What is told last, before the browser closes the line."""
+        html = render_to_string("feedback/_ended.html", {"why": why})
+        return [sse.Event("list", html), sse.Event("say", why), GONE]
+
+    def _shown(self) -> "_Shown":
+        parsed = parse(self._query["q"])
+        return _Shown(parsed, None if parsed.problems else meaning(self._actor, parsed))
 
     def _talks(self, said: list[Comment]) -> dict[str, list[sse.Event]]:
         """What was said on each report that the reader has open and others commented on, by its id. Not where the
@@ -205,12 +219,42 @@ class _Desk:
         return [each for pk, each in self._comments.items() if pk not in known or known[pk].modified != each.modified]
 
 
-def _list(actor: Actor, query: dict[str, str], came: list[int]) -> sse.Event:
+class _Shown(NamedTuple):
+    """The reader's query now, and what it means, unless it is invalid."""
+
+    parsed: Query
+    meant: Meaning | None
+
+
+def _rows(actor: Actor, deeds: Mapping[str, str], shown: _Shown) -> dict[str, dict[str, str]]:
+    """For each of these reports the data attributes of its row that are news: who did what, if that is told, and
+    whether it is resolved, somebody else's, or not what the list is of any more. What was so before stays in the row.
+
+    By words nothing is said to have left: what was just edited is found again as soon as it is digested.
+    """
+    meant = None if shown.parsed.is_digested else shown.meant
+    keys = {each.removeprefix(ids.FEEDBACK): each for each in deeds}
+    found = UserFeedback.objects.filter(key__in=keys)
+    rows = {key: rest for key, *rest in found.values_list("key", "resolved", "owned_by")}
+    matching = set(meant.reports.filter(key__in=keys).values_list("key", flat=True)) if meant else set(rows)
+    told = {}
+    for key, each in keys.items():
+        resolved, owner = rows.get(key, (False, None))
+        is_so = {
+            "resolved": resolved,
+            "owned": owner not in (None, actor.user_id),
+            "unmatched": key not in matching,
+        }
+        said = {"changed": deeds[each]} if deeds[each] else {}
+        told[each] = said | {name: "" for name, is_it in is_so.items() if is_it}
+    return told
+
+
+def _list(actor: Actor, query: dict[str, str], shown: _Shown, came: list[int]) -> sse.Event:
     """All counts, and the notice if one of the new reports is in the reader's list."""
-    parsed = parse(query["q"])
-    meant = None if parsed.problems else meaning(actor, parsed)
+    parsed, meant = shown
     bar, count = desk_bar.bar_of(actor, parsed, meant, query), hooks.feedback.open_reports()
-    shown = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
+    context = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
     pieces = ["feedback/_views.html", "_open_reports.html"]
     if meant:
         pieces.append("feedback/_total.html")
@@ -218,7 +262,7 @@ def _list(actor: Actor, query: dict[str, str], came: list[int]) -> sse.Event:
             pieces.append("feedback/_matching.html")
     if came and meant and parsed.order == NEWEST and meant.reports.filter(pk__in=came).exists():
         pieces.append("feedback/_news.html")
-    return sse.Event("list", "".join(render_to_string(piece, shown) for piece in pieces))
+    return sse.Event("list", "".join(render_to_string(piece, context) for piece in pieces))
 
 
 class _Log:

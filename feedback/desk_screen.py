@@ -92,6 +92,7 @@ def page(
         "back": back,
         "last": last,
         "running": running,
+        "is_stoppable": any(not each.undoes for each in running),
         **runs,
         "as_of": as_of,
         "unsettled": desk_ended.unsettled(bulks, last),

@@ -60,6 +60,7 @@ _FINAL = "final_at"
 BATCHES, _MOST_BATCHES = "batches", 10
 """Session key: the ids of the batches that the reader began, until they open their page after the end; of how many."""
 _HELD_BACK = "What you did last cannot be undone. Shift+Z undoes what was before."
+_WHY_NOT = {"nothing": "Nothing is left to undo.", "undoing": "It is being undone. Stop ends that."}
 View = Callable[..., HttpResponseBase]
 Told = Callable[[HttpResponseBase, str], HttpResponseBase]
 _REPLACED = "HX-Replace-Url"
@@ -307,13 +308,12 @@ def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
 def undo(request: HttpRequest) -> HttpResponseBase:
     """Undo an action. Unless it was a bulk, the report that it was about is opened.
 
-    With `ask` only tell why not: something came after it that cannot be undone, or that changed nothing, or there is
-    nothing (`nothing`).
+    With `ask` only tell why not: something came after it that cannot be undone, or that changed nothing, or as in
+    `_WHY_NOT`.
     """
     actor = admin_actor(request)
     if "ask" in request.POST:
-        is_last = request.POST["ask"] != "nothing"
-        notes.info(request, _HELD_BACK if is_last else "Nothing is left to undo.")
+        notes.info(request, _WHY_NOT.get(request.POST["ask"], _HELD_BACK))
         return onward(request, _local(request, "here"))
     action = ids.key_of(request.POST.get("action_id", ""), ids.ACTION) or ""
     try:

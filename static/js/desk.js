@@ -1,4 +1,4 @@
-import { active, adopt, all, clear, enter, fail, on, one, parsed, part, say, show, stream } from "./page.js";
+import { active, adopt, all, clear, enter, on, one, parsed, part, say, show, stream } from "./page.js";
 
 const desk = part("desk");
 const ahead = new Map, made = new Map;
@@ -43,7 +43,7 @@ function mark(item) {
 }
 
 function lead() {
-	const near = [".rep:has(+ [aria-current])", "[aria-current] + .rep, ol:not(:has(> [aria-current])) .rep, [data-beside='1']"].map((each) => one(`:is(${each}) a`));
+	const near = [".rep:has(+ [aria-current])", "[aria-current] ~ .rep:not([data-unmatched]), ol:not(:has(> [aria-current])) .rep, [data-beside='1']"].map((each) => one(`:is(${each}) a`));
 	all("[data-near]").map((link, at) => (link.hidden = !near[at]) || (link.href = near[at]));
 	links = near.reverse().filter((each, at) => each && !(at && each.closest("[data-resolved]")));
 	was || near.filter(Boolean).map(fetched);
@@ -90,7 +90,7 @@ on("click", async (event) => {
 	const html = await fetched(link);
 	if (shown !== item) return;
 	clear();
-	if (html == null) return settle(), refocus(1), fail();
+	if (html == null) return settle(), refocus(1), htmx.trigger(desk, "htmx:sendError");
 	if (!html) return location.assign(link);
 	turn(html, link);
 	active().matches(OPEN) || say(words(OPEN));
@@ -237,9 +237,9 @@ const NEWS = {
 	leases: (data) => (leases = JSON.parse(data), tell()),
 	changed(data) {
 		const deeds = JSON.parse(data);
-		for (const id in deeds) drop(id), deeds[id] && part(`r-${id}`)?.setAttribute("data-changed", deeds[id]);
+		for (const id in deeds) drop(id), Object.assign(part(`r-${id}`)?.dataset ?? {}, deeds[id]);
 		lead();
-		if (deeds[shown]) note("changed", deeds[shown]), say(words("[role=alert], #changed"));
+		deeds[shown]?.changed && (note("changed", deeds[shown].changed), say(words("[role=alert], #changed")));
 	},
 	bulks: (data) => (bulks = parsed(data).firstChild, progress()),
 	list: (html) => put(html, 1),

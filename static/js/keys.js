@@ -1,7 +1,7 @@
 import { active, all, enter, on, one, say, show } from "./page.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select";
-let went = 0, chord, leapt, deaf;
+let went, chord, leapt, deaf;
 on("keydown", (event) => event.isComposing || event.defaultPrevented || isUsed(event) && event.preventDefault());
 
 function isUsed(event) {
@@ -12,7 +12,7 @@ function isUsed(event) {
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
 	if (queue[0] ? ends(event) : inField(event) || inList(event)) return 1;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
-	if (chord || event.altKey || event.getModifierState("AltGraph") || key[1] || event.repeat && !"jk".includes(key) || !queue[0] && target.closest(TYPING)) return;
+	if (chord || event.altKey || event.getModifierState("AltGraph") || key[1] || event.repeat && !"jk".includes(key) || !queue[0] && target.closest(TYPING + ", .keyless *")) return;
 	queue.push(event.shiftKey ? key : key.toLowerCase());
 	return act() || queue[0];
 }
@@ -46,7 +46,7 @@ on("htmx:load htmx:afterRequest htmx:sendError", () => {
 });
 
 function inField({ key, target, shiftKey }) {
-	if (key === "Enter" && (chord ? !target.closest("a, button, summary") : target.matches(".menu input, select[data-submit], [type=radio]")) && send(target)) return 1;
+	if (key === "Enter" && (chord ? !target.closest("a, button, summary") : target.matches(".menu input, select[data-submit], [type=radio], [name$=_ids]")) && send(target)) return 1;
 	const field = target.closest(TYPING);
 	if (!field) return;
 	if (key === "Tab" && !shiftKey) {
@@ -61,7 +61,7 @@ function inField({ key, target, shiftKey }) {
 
 function send(target) {
 	const sender = target.closest("[data-submit]");
-	return sender && press(one(sender.dataset.submit || ".btn[data-kind=primary]", sender.form ?? sender));
+	return sender && press(one(sender.dataset.submit, sender.form ?? sender));
 }
 
 on("click", (event) => {
@@ -91,7 +91,7 @@ const named = (key) => `[data-key="${CSS.escape(key)}"]`;
 
 export function use(key) {
 	const found = all(named(key)).find((each) => each.closest("#bulk")?.checkVisibility() ?? 1);
-	const menu = found?.closest("summary")?.parentElement;
+	const menu = found?.closest("summary")?.parentNode;
 	if (!menu && !found?.matches(TYPING)) return press(found);
 	if (!found.checkVisibility()) return press(one(`#desk-tabs :not([aria-current])[data-pane=${found.closest("#desk-report") ? "report" : "list"}]`)) && queue.unshift(key);
 	if (menu) menu.open = 1, begin(menu);
@@ -121,12 +121,12 @@ function tick(key) {
 }
 
 function free() {
-	const link = one(".rep:not([aria-current], :has(~ [aria-current]), [data-held], [data-owned]) a");
+	const link = one(".rep:not([aria-current], :has(~ [aria-current]), [data-held], [data-owned], [data-resolved]) a");
 	link?.focus();
 	return press(link ?? one('[data-beside="1"] a')) || !one("#desk") || tell();
 }
 
-const tell = (words = "No more below.") => (say(words), one("#told")?.setHTMLUnsafe(`<p>${words}`));
+const tell = (words = "No more below.") => (say(words), one("#told")?.setHTMLUnsafe("<p>" + words));
 const ARROWS = { ArrowDown: 1, ArrowUp: -1, Home: -1e6, End: 1e6 };
 
 function inList({ key, target }) {
@@ -134,7 +134,7 @@ function inList({ key, target }) {
 	return list && target.closest("a, button, summary, [name=duplicate_of]") && rove(list, ARROWS[key]);
 }
 
-const stops = (list) => all(list.matches("table") ? ".title a" : "a, button, [type=radio]", list);
+const stops = (list) => all(list.rows ? ".title a" : "a, button, [type=radio]", list);
 const isOpen = (link) => link.closest("[aria-current], :checked");
 
 function rove(list, by, opens) {

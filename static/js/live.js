@@ -15,7 +15,7 @@ on("visibilitychange", connect);
 on("htmx:afterSettle", ({ target, detail }) => {
 	if (!target.matches("#write, #asked")) return;
 	connect();
-	if (active() === document.body && detail.requestConfig.triggeringEvent.isTrusted && matchMedia("(hover)").matches) enter(part("say"));
+	if (active().matches("body") && detail.requestConfig.triggeringEvent.isTrusted && matchMedia("(hover)").matches) enter(part("say"));
 });
 
 function connect() {

@@ -17,7 +17,7 @@ const reason = one("p", line);
 const away = reason.textContent;
 export const parsed = (html) => Document.parseHTMLUnsafe(html).body;
 
-export function fail(near, { status, responseText } = {}) {
+function fail(near, { status, responseText } = {}) {
 	const told = all("[data-why]", parsed(responseText));
 	reason.replaceChildren(...told, told[0] ? "" : status ? `The server answered ${status}.` : away);
 	(near?.closest("main *") ?? one("main")).append(line);
@@ -26,8 +26,7 @@ export function fail(near, { status, responseText } = {}) {
 }
 
 export const clear = () => line.remove();
-on("htmx:beforeSend", clear);
-ononline = clear;
+on("htmx:beforeSend", ononline = clear);
 on("htmx:responseError htmx:sendError", ({ detail }) => fail(detail.target, detail.xhr));
 
 export function stream(old, url, work, hear = ({ type, data }) => work[type](data)) {
@@ -50,8 +49,8 @@ on("click", ({ target }) => {
 document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone};path=/;max-age=31536000;samesite=lax`;
 
 setInterval(() => all("time").map((time) => {
-	const [, just, shown, past] = /^(just )?(now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
+	const [shown, just, past] = /^(just )?(?:now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
 	const age = (Date.now() - new Date(time.dateTime)) / (time.dataset.per ?? 6e4);
-	const words = age < 1 ? "now" : age < 60 ? `${~~age} min` : age < 1440 ? `${~~(age / 60)} h` : `${~~(age / 1440)} d`;
-	if (shown && age < 43200) time.textContent = just || past ? `${words} ago`.replace("now ago", "just now") : words;
+	const words = age < 60 ? `${~~age} min` : age < 1440 ? `${~~(age / 60)} h` : `${~~(age / 1440)} d`;
+	if (shown && age >= 1 && age < 43200) time.textContent = words + (just || past ? " ago" : "");
 }), 3e4);

@@ -616,6 +616,7 @@ PAGES: dict[tuple[str, str], Page] = {
     ("POST", "settings/tokens/<int:token_id>/revoke/"): acting(shared=404, stranger=404, admin=404),
     ("POST", "settings/password/"): Page(400, 400, 400, 400, {"old_password": "no"}, has_object=False),
     ("POST", "settings/theme/"): Page(302, 302, 302, 302, {"theme": "dark"}, has_object=False),
+    ("POST", "settings/keys/"): Page(302, 302, 302, 302, {"keys": "off"}, has_object=False),
     ("GET", "settings/members/"): Page(stranger=200, has_object=False),
     ("POST", "settings/members/"): Page(302, 403, 403, 302, {"org": "acme", "email": "n@acme.test"}, has_object=False),
     ("POST", "settings/members/policies/"): Page(302, 403, 403, 302, {"org": "acme"}, has_object=False),

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.e2e import hands
 from tests.e2e.desk import (
     WORDS,
     complaints,
@@ -1342,6 +1343,70 @@ def test_a_row_that_cannot_be_fetched_is_told_and_the_desk_stays(empty: Heddle, 
     page.keyboard.press("j")
     shows(page, "Complaint 0")
     expect(page.locator(".failed")).to_have_count(0)
+
+
+def test_keys_without_ctrl_can_be_turned_off(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Whatever is dictated does nothing then; arrows, Enter, Escape and keys with Ctrl stay (WCAG 2.1.4)."""
+    complaints(empty, 3)
+    page = visit("admin").page
+    page.goto("/settings/#letters")
+    page.get_by_role("button", name="Off", exact=True).click()
+    page.goto("/feedback/?q=is:open")
+    expect(page.locator(".desk kbd").first).to_be_hidden()
+    page.locator(".rep a").first.focus()
+    for key in ("j", "e", "x", "n", "g", "t", "?"):
+        page.keyboard.press(key)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    shows(page, "Complaint 1")
+    expect(page.locator(".rep")).to_have_count(3)
+    expect(page.locator(".rep :checked")).to_have_count(0)
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette")).to_be_visible()
+
+
+def test_enter_on_a_tick_opens_its_row(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """And presses no button of the form that the ticks are of."""
+    thread_id = complaints(empty, 3)
+    page = visit("admin").page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep input").nth(1).focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    shows(page, "Complaint 1")
+    expect(page.locator("[data-ticked]")).to_have_text("1 ticked")
+    empty.call("admin", "PUT", f"admin/feedback/{stored(empty, thread_id)[1]['feedback_id']}/check", {})
+    page.goto("/feedback/checks/")
+    page.locator("[name=check_ids]").first.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/feedback/.*item="))
+
+
+def test_what_is_typed_after_a_row_that_cannot_be_fetched_acts_on_no_report(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    """Least of all on the one before it; not at once, and not with a later key."""
+    thread_id = complaints(empty, 4)
+    visitor = visit("admin")
+    visitor.forgive("net::ERR_FAILED")
+    page = visitor.page
+    first_of_the_open(page, "Complaint 3")
+    visitor.wait_until_fetched_ahead()
+    held = hands.slow(page, "**/feedback/?*item=*")
+    page.keyboard.press("j")
+    shows(page, "Complaint 2")
+    page.keyboard.press("j")
+    page.keyboard.press("e")
+    hands.sent(page, held).abort()
+    expect(page.locator(".failed")).to_be_visible()
+    page.unroute("**/feedback/?*item=*")
+    page.wait_for_timeout(1_100)
+    page.keyboard.press("k")
+    expect(page.locator(".failed")).to_have_count(0)
+    page.keyboard.press("a")
+    expect(page.locator("#said")).to_contain_text("Claimed")
+    assert not any(each["resolved"] for each in stored(empty, thread_id))
 
 
 def test_e_goes_on_from_what_is_resolved(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

@@ -372,6 +372,29 @@ def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Ca
     expect(mine.locator("#news")).to_be_hidden()
 
 
+def test_what_a_colleague_takes_or_resolves_is_not_next(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    thread_id = complaints(empty, 6)
+    page = visit("admin").page
+    with page.expect_request("**/feedback/live/**"):
+        first_of_the_open(page, "Complaint 5")
+    reports = [each["feedback_id"] for each in stored(empty, thread_id)]
+
+    def does(report: str, verb: str, **arguments: str) -> None:
+        empty.call("bea", "POST", f"admin/feedback/{report}/actions", {"verb": verb, "arguments": arguments})
+
+    does(reports[1], "own", owner="me")
+    does(reports[2], "resolve")
+    expect(page.locator(".rep[data-changed]")).to_have_count(2)
+    page.keyboard.press("n")
+    shows(page, "Complaint 2")
+    does(reports[4], "resolve")
+    expect(page.locator(".rep[data-changed]")).to_have_count(3)
+    page.keyboard.press("e")
+    shows(page, "Complaint 0")
+    expect(page.locator("#said")).to_contain_text("Resolved “Complaint 2”")
+    assert [each["resolved"] for each in stored(empty, thread_id)] == [False, False, True, True, True, False]
+
+
 def test_what_others_did_before_the_line_was_there_is_told_once_it_is(
     empty: Heddle,  # noqa: F811
     visit: Callable[..., Visit],

@@ -342,7 +342,7 @@ def test_whoever_is_asked_or_no_longer_sees_it_in_the_tabs_at_once(
     def heard(pieces: Any) -> list[str]:
         found = [piece.decode() for piece, _ in zip(pieces, range(8), strict=False) if b"event: " in piece]
         names = [each.partition("event: ")[2].partition("\n")[0] for each in found]
-        deeds = [each.partition('": "')[2].partition('"')[0] for each in found if "event: changed" in each]
+        deeds = [each.partition('"changed": "')[2].partition('"')[0] for each in found if "event: changed" in each]
         return [*deeds, *(name for name in names if name != "changed")]
 
     heard(theirs), heard(mine)
@@ -417,7 +417,7 @@ def test_who_has_a_report_open_is_shown_what_others_say_of_it(
     leasing.hold(who.admin.actor, report.feedback_id)
     told = news(browser_of("admin"), report if is_addressed else other, after="here")
     asked = comment(bea, report, "Is it yours, @admin?")
-    assert next(told) == ("changed", json.dumps({report.feedback_id: ""}))
+    assert next(told) == ("changed", json.dumps({report.feedback_id: {}}))
     name, html = next(told)
     said = parsed(html)
     assert name == "list" and said.id(f"count-{report.feedback_id}").words == "Comments 1"
@@ -436,7 +436,7 @@ def test_who_corrects_their_own_comment_keeps_its_form_and_is_told_of_others(
     leasing.hold(who.admin.actor, report.feedback_id)
     told = news(browser_of("admin"), report, comment=own.comment_id)
     comment(second_admin(), report, "Hers")
-    assert next(told) == ("changed", json.dumps({report.feedback_id: "Bea commented on it"}))
+    assert next(told) == ("changed", json.dumps({report.feedback_id: {"changed": "Bea commented on it"}}))
     assert "said-" not in next(told)[1]
 
 
@@ -450,7 +450,7 @@ def test_what_the_submitter_changed_is_told_beside_what_others_say(
     told = news(browser_of("admin"), report)
     comment(second_admin(), report, "Hers")
     make.rating(who.alice, report.thread, report.message_sequence_num, "negative", notes="Other words")
-    assert next(told) == ("changed", json.dumps({report.feedback_id: "The submitter changed it"}))
+    assert next(told) == ("changed", json.dumps({report.feedback_id: {"changed": "The submitter changed it"}}))
     assert "Hers" in next(told)[1]
 
 
@@ -463,7 +463,7 @@ def test_who_has_closed_a_report_is_told_and_not_shown(
     leasing.release(who.admin.actor, report.feedback_id)
     told = news(browser_of("admin"), report)
     comment(second_admin(), report, "Hers")
-    assert next(told) == ("changed", json.dumps({report.feedback_id: "Bea commented on it"}))
+    assert next(told) == ("changed", json.dumps({report.feedback_id: {"changed": "Bea commented on it"}}))
     assert "said-" not in next(told)[1]
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import User
 from core import sse
 from core.moments import spoken
-from feedback import capture, desk_live, screens, triage
+from feedback import bulk, capture, desk_live, screens, triage
 from feedback.models import Label, Reply, Triage, TriageChange, UserFeedback
 from feedback.wire import TriageIn
 from tests import hooks, make
@@ -36,7 +36,7 @@ from tests.pages.desk import (
     told,
     words,
 )
-from tests.pages.dom import Node, dom, get, submit, then
+from tests.pages.dom import Node, dom, get, parsed, submit, then
 from tests.people import People, second_admin
 from threads.models import Thread
 
@@ -1198,13 +1198,46 @@ def test_what_was_done_between_the_reading_of_a_page_and_its_line_is_told(
             return found
 
         first = heard()
-        told = {meanwhile.feedback_id: "Bea labelled it: +mail", later.feedback_id: "The submitter changed it"}
+        told = {meanwhile.feedback_id: {"changed": "Bea labelled it: +mail"}}
+        told |= {later.feedback_id: {"changed": "The submitter changed it"}}
         assert json.loads(first["changed"][0]) == told and "own" not in first
         assert "changed" not in heard(**{"Last-Event-ID": first["id"][-1]})
         clock.shift(60)
         do(bea, before, "label", add=["mail"])
         [after] = heard(**{"Last-Event-ID": first["id"][-1]})["changed"]
-        assert json.loads(after) == {before.feedback_id: "Bea labelled it: +mail"}
+        assert json.loads(after) == {before.feedback_id: {"changed": "Bea labelled it: +mail"}}
         clock.shift(timedelta(minutes=10))
         late = heard()
         assert late["own"] == [str(int(timezone.now().timestamp() * 1_000))] and "changed" not in late
+
+
+@pytest.mark.parametrize("how", ["no admin", "signed out"])
+def test_an_open_desk_without_the_right_says_so_and_hears_no_more(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
+    client = browser_of("admin")
+    pieces = live(client)
+    assert any(b"event: bulks" in piece for piece in pieces)
+    if how == "no admin":
+        User.objects.filter(pk=who.admin.user.pk).update(is_staff=False)
+    else:
+        client.logout()
+    told = [piece.decode() for piece in pieces if b"event" in piece]
+    assert [each.split("\n")[0] for each in told] == ["event: list", "event: say", "event: gone"]
+    why = "You are no longer an admin." if how == "no admin" else "You are signed out."
+    assert why in parsed(told[0].partition("data: ")[2]).id("desk-said").words and why in told[1]
+
+
+def test_z_while_an_action_on_many_is_undone_says_so(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, client = reports(who.alice, 3), browser_of("admin")
+    page = get(client, DESK + ALL)
+    ticked = [each.feedback_id for each in made]
+    page = then(client, submit(client, page.id("bulk"), "own me", feedback_ids=ticked))
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    page = then(client, submit(client, page.id("undo")))
+    [button] = page.id("desk-status").all("button", data_key="z")
+    page = then(client, submit(client, button.within("form"), button["value"]))
+    assert told(page) == ["It is being undone. Stop ends that."]

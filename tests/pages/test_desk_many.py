@@ -520,7 +520,9 @@ def test_who_has_one_of_many_open_is_told_what_was_done_to_it(
     news = live(client)
     assert b"leases" in next(piece for piece in news if b"event" in piece)
     send(client_of(second_admin()), get(client, DESK + ALL), "resolve", made)
-    assert json.loads(heard("changed")) == {each.feedback_id: "Bea resolved it, noted" for each in made}
+    assert json.loads(heard("changed")) == {
+        each.feedback_id: {"changed": "Bea resolved it, noted", "resolved": "", "unmatched": ""} for each in made
+    }
     counts = parsed(heard("list"))
     assert (counts.id("desk-count").words, counts.id("desk-total").words) == ("0 open", "0 reports")
     assert counts.id("matching").words == "0", "of those that are done with at once"
@@ -531,8 +533,9 @@ def test_who_has_one_of_many_open_is_told_what_was_done_to_it(
     ):
         path = f"threads/{report.thread.thread_id}/messages/{report.message_sequence_num}/feedback"
         assert api("alice").request(method, path, body).status_code == 200
-    deeds = {edited.feedback_id: "The submitter changed it", gone.feedback_id: "The submitter retracted it"}
-    assert json.loads(heard("changed")) == deeds
+    told_of = json.loads(heard("changed"))
+    assert told_of[edited.feedback_id] == {"changed": "The submitter changed it", "resolved": "", "unmatched": ""}
+    assert told_of[gone.feedback_id] == {"changed": "The submitter retracted it", "unmatched": ""}
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
