@@ -8,7 +8,7 @@ from typing import Protocol
 from django.utils.text import get_text_list
 
 from core import grammar
-from core.grammar import Field, Unknown
+from core.grammar import Either, Field, Unknown
 
 Clean = Callable[[str], str]
 """Returns the canonical spelling of a value, or raises `ValueError` with the allowed values."""
@@ -23,6 +23,7 @@ _ELSEWHERE: Mapping[str, Sequence[str]] = {
     "creator": ("by", "owner"),
     "date": ("created",),
     "message": ("text",),
+    "order": ("sort",),
     "rating": ("sentiment",),
     "reporter": ("by", "owner"),
     "score": ("sentiment",),
@@ -98,10 +99,15 @@ def meant(leaf: Unknown, fields: Mapping[str, Known]) -> str:
     known = fields.get(_field_meant(asked.name, fields)) if isinstance(asked, Field) else None
     if known is None or not isinstance(asked, Field):
         return ""
+    with suppress(ValueError):
+        several = tuple(Field(known.name, known.clean(each.strip())) for each in asked.value.split(","))
+        if several[1:]:
+            return grammar.spelled(Either(several), alone=False)
     for each in filter(None, (asked.value, grammar.near(asked.value.lower(), known.offered()))):
         with suppress(ValueError):
             return grammar.spelled(Field(known.name, known.clean(each)))
-    return ""
+    value = asked.value.lower()
+    return next((grammar.spelled(Field(each.name, value)) for each in fields.values() if value in each.offered()), "")
 
 
 def _field_meant(name: str, fields: Mapping[str, Known]) -> str:

@@ -9,9 +9,10 @@ from core import grammar, ids
 from core.actor import Actor
 from core.grammar import spelled
 from core.paging import counted
+from core.wording import isolated
 from feedback import saved_views, screens
 from feedback.presenting import Choice, DeskBar, Note, href, pane_of, panes
-from feedback.querying import NEWEST, OLDEST, Meaning, Query, completing, matching, named, parse
+from feedback.querying import NEWEST, OLDEST, Meaning, Query, completing, matching, named, parse, term_meant
 
 
 def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, str]) -> DeskBar:
@@ -73,14 +74,19 @@ def _notes(parsed: Query, meant: Meaning | None, total: int | None) -> tuple[Not
         else:
             found.append(Note(remark.words))
     if meant and not total:
-        found += [Note(f"“{each}” was searched for as a word. Operators are upper case.") for each in _small(parsed)]
+        words = (leaf.text for leaf in grammar.leaves(parsed.root) if isinstance(leaf, grammar.Text))
+        found += filter(None, (_note_on(parsed, each) for each in dict.fromkeys(words)))
     return tuple(found)
 
 
-def _small(parsed: Query) -> list[str]:
-    """Words of a query that are operators in lower case."""
-    words = [leaf.text for leaf in grammar.leaves(parsed.root) if isinstance(leaf, grammar.Text)]
-    return [each for each in dict.fromkeys(words) if each.upper() in grammar.SIGNS and not each.isupper()]
+def _note_on(parsed: Query, word: str) -> Note | None:
+    """That a word may have been meant as an operator or as a term."""
+    if word.upper() in grammar.SIGNS and not word.isupper():
+        return Note(f"“{word}” was searched for as a word. Operators are upper case.")
+    if term := term_meant(word):
+        asked = f"“{isolated(word)}” was searched for as {'words' if ' ' in word.strip() else 'a word'}."
+        return Note(asked, spelled(term), href({"q": parsed.with_word_as(word, term).text}))
+    return None
 
 
 def _other_order(parsed: Query, item: str) -> Choice:

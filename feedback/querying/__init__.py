@@ -5,7 +5,7 @@ from feedback.querying.completing import Completion, completions, terms
 from feedback.querying.conditions import Remark
 from feedback.querying.fields import named
 from feedback.querying.ordering import NEWEST, OLDEST, Order, Position, row_ids
-from feedback.querying.query import Query, Term, parse
+from feedback.querying.query import Query, Term, parse, term_meant
 
 __all__ = [
     "NEWEST",
@@ -25,6 +25,7 @@ __all__ = [
     "parse",
     "remarks",
     "row_ids",
+    "term_meant",
     "terms",
     "understood",
 ]

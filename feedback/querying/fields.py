@@ -42,6 +42,8 @@ class QueryField:
 
     def is_literal(self, value: str) -> bool:
         """Whether this value must be quoted to mean a name."""
+        if value == ANY and self.name in HAS:
+            return True
         is_more = self.is_more or self._is_value
         return self.literally is not None and is_more(value)
 
@@ -112,6 +114,8 @@ def _worded(name: str, text: str, column: str) -> QueryField:
 
 
 ID, ORG = "id", "org"
+ANY = "*"
+"""The value for any, of a field that `has` has."""
 IS = (
     "open",
     "resolved",
@@ -155,6 +159,7 @@ FIELDS: dict[str, QueryField] = {
             "after it was resolved; asked: a comment asks or answers you, and waits for you.",
             conditions.state,
             IS,
+            also={"unresolved": "open", "closed": "resolved", "done": "resolved", "unassigned": "unclaimed"},
         ),
         _chosen(
             "has",
@@ -168,7 +173,7 @@ FIELDS: dict[str, QueryField] = {
             "Whether the answer was rated positive or negative.",
             conditions.sentiment,
             Sentiment.values,
-            also={"good": "positive", "bad": "negative"},
+            also={"good": "positive", "up": "positive", "bad": "negative", "down": "negative"},
         ),
         _chosen("category", "A reason given for the rating.", conditions.category, Category.values),
         _named(
@@ -217,6 +222,12 @@ FIELDS: dict[str, QueryField] = {
         _worded("note", "Words in the admin note or the comments.", "note"),
         _worded("notes", "Words in the submitter's notes.", "notes"),
         _worded("text", "Words in the rated answer.", "answer"),
-        _chosen(SORT, "The sort order; newest by default.", conditions.anything, list(ORDERS)),
+        _chosen(
+            SORT,
+            "The sort order; newest by default.",
+            conditions.anything,
+            list(ORDERS),
+            also={"created": "newest", "desc": "newest", "asc": "oldest", "updated": "edited"},
+        ),
     )
 }

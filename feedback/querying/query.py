@@ -1,5 +1,6 @@
 """Parsed queries: their terms, problems and canonical spelling, and editing by term."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
@@ -7,11 +8,14 @@ from typing import TypeGuard
 
 from core import fulltext, grammar, ids, moments, sorting, vocabulary
 from core.destinations import pasted
-from core.grammar import Field, Leaf, Node, Text, Unknown
+from core.grammar import Field, Leaf, Node, Not, Text, Unknown
 from core.sorting import SORT, is_sort
-from feedback.querying.fields import DATED, FIELDS, ID, ORG, named
+from feedback.querying.fields import ANY, DATED, FIELDS, HAS, ID, ORG, named
 from feedback.querying.ordering import NEWEST, ORDERS, Order
 
+_OTHER_SIGNS = re.compile(r"([!~]?)(\w+)(!=|==?|!?:)(.+)")
+_OFTEN_MEANT = ("sentiment", "is", "category", "outcome", "check")
+"""The fields whose values are often typed alone."""
 _OPEN, _RESOLVED = {"open", "unclaimed", "snoozed", "due"}, {"resolved", "revisited"}
 """The values of `is` with which a report is open, and resolved."""
 
@@ -119,6 +123,10 @@ class Query:
 
         return self._with_leaves(zoned)
 
+    def with_word_as(self, word: str, term: Node) -> "Query":
+        """The query with a term in place of a word."""
+        return self._with_leaves(lambda leaf: term if isinstance(leaf, Text) and leaf.text == word else leaf)
+
     def worded(self, field: str) -> "Query":
         """The query with its words searched only in this field."""
         return self._with_leaves(lambda leaf: Field(field, leaf.text) if isinstance(leaf, Text) else leaf)
@@ -187,6 +195,20 @@ def _beside_others(part: Node, parts: Sequence[Node]) -> str:
     return grammar.spelled(part, alone=len(parts) == 1)
 
 
+def term_meant(word: str) -> Node | None:
+    """The term that was probably meant by words: one with the signs of other languages (`!label:x`, `label!=x`), or a
+    value that a field has.
+    """
+    if found := _OTHER_SIGNS.fullmatch(word):
+        excluding, name, sign, value = found.groups()
+        term = parse(grammar.spelled(Field(name.lower(), value))).root
+        if not isinstance(term, Field):
+            return None
+        return Not(term) if excluding or sign.startswith("!") else term
+    value = word.lower().replace(" ", "_")
+    return next((Field(name, value) for name in _OFTEN_MEANT if value in FIELDS[name].values), None)
+
+
 def _is_of(part: Node, field: str) -> TypeGuard[Field]:
     return isinstance(part, Field) and part.name == field
 
@@ -202,6 +224,8 @@ def _checked(node: Leaf, text: str) -> Leaf:
             return node if fulltext.has_word(node.text) else grammar.unknown(node, text, fulltext.NEEDED)
         case Field(name=name, value=value, literal=True) if name in FIELDS and FIELDS[name].is_literal(value):
             return node
+        case Field(name=name, value=value) if value == ANY and name in HAS:
+            return replace(node, name="has", value=name)
         case Field():
             return vocabulary.checked(node, text, FIELDS)
     return node

@@ -60,6 +60,11 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ("fb_01m853j92ren7s7dpb1s5e6eyv", "id:fb_01m853j92ren7s7dpb1s5e6eyv"),
         ("-ags_01m853j92ren7s7dpb1s5e6eyv", "-id:ags_01m853j92ren7s7dpb1s5e6eyv"),
         ("ch_ange fb_short", "ch_ange fb_short"),
+        ("is:unresolved is:Closed", "is:open is:resolved"),
+        ("is:unassigned sentiment:down sort:created", "is:unclaimed sentiment:negative sort:newest"),
+        ("error:* -label:* note:*", "has:error -has:label has:note"),
+        ('label:"*" owner:"*"', 'label:"*" owner:"*"'),
+        ("model:*", "model:*"),
     ],
 )
 def test_every_line_has_one_spelling(line, spelled):
@@ -119,6 +124,21 @@ def test_what_is_not_understood_is_named_in_its_place_with_what_would_be_right(l
     assert problem.text == line[problem.start : problem.end] == wrong
     assert reason in problem.reason
     assert problem.sentence.startswith(f"{wrong} — ")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("category:incorrect,slow", "(category:incorrect OR category:slow)"),
+        ("is:negative", "sentiment:negative"),
+        ("is:slow", "category:slow"),
+        ("order:oldest", "sort:oldest"),
+        ("status:unresolved", "is:open"),
+        ("is:zzz", ""),
+    ],
+)
+def test_what_is_not_understood_is_offered_as_what_was_probably_meant(line, meant):
+    assert parse(line).terms[0].meant == meant
 
 
 @pytest.mark.parametrize(

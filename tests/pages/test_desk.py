@@ -775,6 +775,31 @@ def test_an_operator_in_small_letters_is_remarked_where_it_finds_nothing(browser
         assert [each.words for each in notes] == said, line
 
 
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("!label:prompt", "-label:prompt"),
+        ("label!=prompt", "-label:prompt"),
+        ('label="two words"', None),
+        ("label=prompt", "label:prompt"),
+        ("negative", "sentiment:negative"),
+        ('"tool failure"', "category:tool_failure"),
+        ("a=b", None),
+        ("https://heddle.test/x", None),
+    ],
+)
+def test_words_that_look_like_a_term_are_offered_as_one_where_they_find_nothing(
+    browser_of: Browser, who: People, line: str, offered: str | None
+) -> None:
+    reports(who.alice, 1)
+    client = browser_of("admin")
+    notes = get(client, f"{DESK}?q={quote(f'is:open {line}')}").id("desk-rows").all("p", class_="unread")
+    assert [each.one("a").words for each in notes] == ([f"Use {offered}"] if offered else [])
+    for each in notes:
+        assert query_of(each.one("a")["href"])["q"] == f"is:open {offered}"
+    assert words(get(client, f"{DESK}?q=report")) == ["report 0"]
+
+
 def test_a_full_page_stays_below_60_kB_and_one_with_a_report_below_80(browser_of: Browser, who: People) -> None:
     """A full list, words as long as a row shows them, everything that completes the query line."""
     made = reports(who.alice, 33, notes="Every word of this complaint is said with great care, " * 4)
