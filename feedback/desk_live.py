@@ -104,6 +104,7 @@ class _Desk:
         self._edits, self._comments = _edits(since, until=since), _comments(since, until=since)
         self._asked = commenting.pending(actor)
         self._leases: dict[str, str] | None = None
+        self._beside: set[tuple[str, str]] = set()
         self._bulks: list[tuple[object, ...]] | None = None
         self._rerun: tuple[int, str] | None = None
 
@@ -135,6 +136,7 @@ class _Desk:
         if leases != self._leases:
             self._leases = leases
             events.append(sse.Event("leases", json.dumps(leases)))
+        events += self._met(leases)
         looked, self.looked = self.looked, timezone.now()
         edited, said = self._fresh_edits(looked), self._fresh_comments(looked)
         done, came = self._changes.fresh(), self._reports.fresh()
@@ -171,6 +173,12 @@ class _Desk:
         """What is told last, before the browser closes the line."""
         html = render_to_string("feedback/_ended.html", {"why": why})
         return [sse.Event("list", html), sse.Event("say", why), GONE]
+
+    def _met(self, leases: Mapping[str, str]) -> list[sse.Event]:
+        """Who else has a report open that the reader has open, once for each."""
+        mine = leasing.opened(self._actor) if leases else set()
+        known, self._beside = self._beside, {(key, leases[key]) for key in leases.keys() & mine}
+        return [sse.Event("say", f"{name} has this report open too.") for _, name in self._beside - known]
 
     def _shown(self) -> "_Shown":
         parsed = parse(self._query["q"])

@@ -213,7 +213,8 @@ def test_who_is_where_is_seen_at_once_and_n_goes_around_them(empty: Heddle, visi
     shows(theirs, "Complaint 0")
     expect(held).to_contain_text("Complaint 0")
     mine.keyboard.press("n")
-    shows(mine, "Complaint 1")
+    expect(mine.locator("#told")).to_contain_text("No more below.")  # one is resolved by now, and one is open there
+    shows(mine, "Complaint 2")
 
 
 def test_a_view_is_kept_shared_and_opened_by_another(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
