@@ -313,6 +313,48 @@ def test_every_menu_opens_inside_the_window(
     assert seen > 30
 
 
+FOCUSED = """() => {
+  const { activeElement: focused } = document;
+  const { bottom } = focused.getBoundingClientRect();
+  const isOver = (bar) => getComputedStyle(bar).position === "fixed" && bar.checkVisibility()
+    && bottom > bar.getBoundingClientRect().top + 0.5;
+  const bars = [...document.querySelectorAll(".nav, .dock, .desk > .status")];
+  const isBehind = !focused.closest(".nav, .dock, .status") && bars.some(isOver);
+  return [[...document.all].indexOf(focused), focused.outerHTML, isBehind];
+}"""
+"""Which element has the focus, and whether it is behind what stands at the bottom of the window."""
+
+
+def test_nothing_that_tab_comes_to_is_behind_what_stands_at_the_bottom(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """Places, dock and status line; all of a field, though a browser shows only the line of it that is written in."""
+    report = stored(heddle, complaints(heddle, 1, "Tabbed"))[0]["feedback_id"]
+    page = visit("admin", **PHONE).page
+    pane = f"/feedback/?q=&item={report}&pane=report"
+    page.goto(pane)
+    page.locator("#dock [value^=own]").tap()
+    expect(page.locator("#desk-status")).to_contain_text("Claimed")
+    for path, stops, sizes in (
+        ("/settings/", 20, [(390, 844), (320, 640)]),
+        ("/threads/start/", 4, [(390, 844), (320, 640)]),
+        (pane, 20, [(390, 844), (640, 400)]),
+    ):
+        for width, height in sizes:
+            page.set_viewport_size({"width": width, "height": height})
+            page.goto(path)
+            page.evaluate("new Promise(requestAnimationFrame)")  # until then the page has not set its own focus
+            seen: set[int] = set()
+            for _ in range(99):
+                page.keyboard.press("Tab")
+                place, markup, is_behind = page.evaluate(FOCUSED)
+                if place in seen or markup.startswith("<body"):
+                    break
+                seen.add(place)
+                assert not is_behind, (path, width, markup)
+            assert len(seen) >= stops, (path, width)
+
+
 def test_the_bulk_takes_the_place_of_the_navigation(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
     page = visit("admin", **PHONE).page
     page.goto(f"/feedback/?q=thread:{crowded}+is:open")
