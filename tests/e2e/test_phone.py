@@ -355,6 +355,43 @@ def test_nothing_that_tab_comes_to_is_behind_what_stands_at_the_bottom(
             assert len(seen) >= stops, (path, width)
 
 
+IN_THEIR_STYLE = """style => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style);
+  document.adoptedStyleSheets = [sheet];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("width", "style"),
+    [
+        (320, "* { letter-spacing: 0.12em !important; word-spacing: 0.16em !important }"),
+        (390, "html { font-size: 24px }"),
+    ],
+)
+def test_in_the_letters_of_the_reader_everything_is_still_reached(
+    heddle: Heddle, visit: Callable[..., Visit], width: int, style: str
+) -> None:
+    """Larger or wider ones: what has no room beside the rest scrolls in its bar, and the page stays where it is."""
+    report = stored(heddle, complaints(heddle, 2, "Larger"))[0]["feedback_id"]
+    page = visit("admin", viewport={"width": width, "height": 844}).page
+    pane = f"/feedback/?q=&item={report}&pane=report"
+    seen = 0
+    for path in ("/settings/", "/catalogue/tools/demo__flaky/export/?dialect=ctp", pane):
+        page.goto(path)
+        page.evaluate(IN_THEIR_STYLE, style)
+        assert sideways(page) == 0, path
+        for each in page.locator(".nav a:visible, .crumbs a:visible, .desk-tabs a:visible, .dock .btn:visible").all():
+            each.focus()
+            box = each.bounding_box()
+            assert box and box["x"] > -1 and box["x"] + box["width"] < width + 1, (path, each.inner_text())
+            seen += 1
+    assert seen > 20
+    page.locator("#dock summary").first.click()  # what opens above it is not cut off with it
+    expect(page.locator("#dock-label")).to_be_in_viewport(ratio=1)
+    assert page.evaluate(UNCOVERED, [page.locator("#dock-label").element_handle()])
+
+
 def test_the_bulk_takes_the_place_of_the_navigation(heddle: Heddle, visit: Callable[..., Visit], crowded: str) -> None:
     page = visit("admin", **PHONE).page
     page.goto(f"/feedback/?q=thread:{crowded}+is:open")
