@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.visiting import Heddle, Visit, sideways
+from tests.e2e.visiting import SPACED, Heddle, Visit, restyle, sideways
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 
@@ -47,6 +47,21 @@ def test_a_bar_is_a_link_and_a_phone_shows_all_of_it(heddle: Heddle, visit: Call
     bar.locator("rect").click()
     page.wait_for_url("**/feedback/?q=category%3Agood_tool_use**")
     expect(page.locator(".rep")).to_have_count(1)
+
+
+def test_a_table_stays_inside_its_plot_with_letters_farther_apart(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Whatever its names are: it takes more of the row, and covers no other."""
+    said = {"categories": ["refused_valid_request", "tool_failure"]}
+    heddle.rate("alice", heddle.start("alice", '[[call calculate {"expression": "1"}]]'), 3, **said)
+    page = visit("admin").page
+    page.goto("/feedback/insight/")
+    restyle(page, SPACED)
+    for width in (721, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert sideways(page) == 0, width
+        for plot in page.locator(".plot", has=page.locator(".bars")).all():
+            frame, table = plot.bounding_box(), plot.locator("table").bounding_box()
+            assert frame and table and table["x"] + table["width"] < frame["x"] + frame["width"] + 1, width
 
 
 @pytest.mark.parametrize("width", [1440, 390])

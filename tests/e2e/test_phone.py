@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.desk import complaints, full_of_labels, stored
-from tests.e2e.visiting import Heddle, Visit, sideways, wait_until
+from tests.e2e.visiting import SPACED, Heddle, Visit, restyle, sideways, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.live]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
@@ -355,17 +355,10 @@ def test_nothing_that_tab_comes_to_is_behind_what_stands_at_the_bottom(
             assert len(seen) >= stops, (path, width)
 
 
-IN_THEIR_STYLE = """style => {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(style);
-  document.adoptedStyleSheets = [sheet];
-}"""
-
-
 @pytest.mark.parametrize(
     ("width", "style"),
     [
-        (320, "* { letter-spacing: 0.12em !important; word-spacing: 0.16em !important }"),
+        (320, SPACED),
         (390, "html { font-size: 24px }"),
     ],
 )
@@ -379,7 +372,7 @@ def test_in_the_letters_of_the_reader_everything_is_still_reached(
     seen = 0
     for path in ("/settings/", "/catalogue/tools/demo__flaky/export/?dialect=ctp", pane):
         page.goto(path)
-        page.evaluate(IN_THEIR_STYLE, style)
+        restyle(page, style)
         assert sideways(page) == 0, path
         for each in page.locator(".nav a:visible, .crumbs a:visible, .desk-tabs a:visible, .dock .btn:visible").all():
             each.focus()

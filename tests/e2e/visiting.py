@@ -156,6 +156,21 @@ def sideways(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
+SPACED = "* { letter-spacing: 0.12em !important; word-spacing: 0.16em !important; line-height: 1.5 !important }"
+"""Letters as far apart as a reader may set them (WCAG 1.4.12)."""
+
+
+def restyle(page: Page, style: str) -> None:
+    """Show the page in a reader's own style."""
+    page.evaluate(
+        """style => {
+          document.adoptedStyleSheets = [new CSSStyleSheet()];
+          document.adoptedStyleSheets[0].replaceSync(style);
+        }""",
+        style,
+    )
+
+
 def articles(page: Page) -> Iterator[str]:
     """What is said in each article of the transcript, in order."""
     for body in page.locator("#talk .msg[data-index] > .msg-body").all():
