@@ -177,7 +177,10 @@ def test_the_title_of_a_thread_covers_nothing_of_what_is_rated(
 def test_where_one_is_shows_in_the_colours_of_the_reader_too(
     heddle: Heddle, visit: Callable[..., Visit], width: int
 ) -> None:
-    """Places, views, panes and rows: one is marked, no other is; and what is first to press is told from the rest."""
+    """Places, views, panes and rows: one is marked, no other is; and what is first to press is told from the rest.
+
+    So are the field that is typed in, and the words that differ.
+    """
     thread_id = answered(heddle, "Here you are.")
     for each in (1, 2):
         heddle.rate("bob", thread_id, 1, notes=f"Wrong, {each}")
@@ -195,6 +198,18 @@ def test_where_one_is_shows_in_the_colours_of_the_reader_too(
     told_apart(".nav a", "borderTopColor" if width < 720 else "borderBottomColor")
     page.goto("/threads/?view=mine")
     told_apart(".views a", "borderBottomColor")
+    line = "getComputedStyle(document.querySelector('.query')).outlineStyle"
+    assert page.evaluate(line) == "none"
+    page.focus("#q")
+    assert page.evaluate(line) == "solid"
+    page.keyboard.press("Control+k")
+    page.keyboard.type("set")
+    expect(page.locator("#places a").first).to_contain_text("Settings")
+    first, *rest = page.locator("#places a").evaluate_all(
+        "all => all.map((each) => getComputedStyle(each).outlineColor)"
+    )
+    assert rest and first not in rest  # Enter takes it
+    page.keyboard.press("Escape")
     page.goto(f"/feedback/?q=thread:{thread_id}&item={report}&pane=list")
     told_apart(".rep", "borderLeftColor")
     told_apart(".desk-tabs a", "borderBottomColor")
@@ -204,3 +219,23 @@ def test_where_one_is_shows_in_the_colours_of_the_reader_too(
     )
     look = "each => getComputedStyle(each).backgroundColor"
     assert first.evaluate(look) != other.evaluate(look)
+
+
+def test_words_that_differ_are_marked_on_paper_and_in_the_colours_of_the_reader(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """Where no wash is seen: a line through what is gone, and one below what is new."""
+    source = heddle.start("alice", "First.")
+    body = {"message_sequence_num": 1}
+    fork = str(heddle.call("alice", "POST", f"threads/{source}/fork", body)["thread_id"])
+    for thread_id, colour in ((source, "blue"), (fork, "red")):
+        message = {"role": "user", "content": [{"text": f"List all the {colour} bikes and docks now."}]}
+        heddle.call("alice", "POST", f"threads/{thread_id}/messages", {"message": message})
+        heddle.settled("alice", thread_id)
+    page = visit("alice").page
+    page.goto(f"/threads/{fork}/compare/")
+    line = "each => getComputedStyle(each).textDecorationLine"
+    for look in ({"forced_colors": "active"}, {"forced_colors": "none", "media": "print"}):
+        page.emulate_media(**look)  # type: ignore[arg-type]
+        assert page.locator(".compared del").first.evaluate(line) == "line-through"
+        assert page.locator(".compared ins").first.evaluate(line) == "underline"
