@@ -11,7 +11,7 @@ from core import grammar, ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import MAX_LENGTH
-from core.wording import isolated
+from core.wording import isolated, one_line
 from feedback import originals, quoting, similar, triage
 from feedback.models import Triage, UserFeedback
 from feedback.presenting import Near, href
@@ -86,7 +86,19 @@ def _spaced(typed: str) -> str:
 
 def _choices(typed: str, shown: Sequence[Near] = (), *, lack: str = "") -> dict[str, Any]:
     lack = lack or ("No report of the same org matches." if typed and not shown else "")
-    return {"found_by": typed, "choices": shown, "lack": lack}
+    return {
+        "found_by": typed,
+        "choices": shown,
+        "lack": lack,
+        "announced": lack or (_announced(shown) if typed else ""),
+    }
+
+
+def _announced(shown: Sequence[Near]) -> str:
+    """What is said of the choices for typed words to a reader who does not see them."""
+    number = f"{len(shown)} possible originals" if len(shown) > 1 else "1 possible original"
+    first = shown[0].words or shown[0].answer or "No notes"
+    return f"{number}. Enter takes “{isolated(one_line(first, 80))}”."
 
 
 def _found(found: Iterable[tuple[UserFeedback, str]]) -> list[Near]:

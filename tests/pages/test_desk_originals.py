@@ -64,6 +64,27 @@ def test_what_the_notes_say_comes_first_then_what_is_open_and_each_tells_where_i
     assert offered(page) == ["Canoe, open", "Nothing", "Noted", "Asked for"] and "in the" not in page.words
 
 
+def test_how_many_are_found_is_announced_and_which_one_enter_takes(browser_of: Browser, who: People) -> None:
+    """Beside the list that htmx asks for, and nowhere in a whole page; of one's own report's neighbours nothing."""
+    made, client = said(who, "It ate my canoe", "Canoe is gone", "The canoes sank"), browser_of("admin")
+
+    def heard(page: Node) -> list[str]:
+        assert all(each["hx-swap-oob"] == "innerHTML" for each in page.all("p", id="said"))
+        return [each.words for each in page.all("p", id="said")]
+
+    assert heard(fragment(client, place_of(made[0], "cano"))) == [
+        "2 possible originals. Enter takes “The canoes sank”."
+    ]
+    assert heard(fragment(client, place_of(made[0], "gone"))) == ["1 possible original. Enter takes “Canoe is gone”."]
+    assert heard(fragment(client, place_of(made[0], "zebra"))) == ["No report of the same org matches."]
+    assert "colour" in heard(fragment(client, place_of(made[0], "colour:red")))[0]
+    assert heard(fragment(client, place_of(made[0], ""))) == []
+    assert heard(ticking(client, made, typed="cano"))[0].startswith("3 possible originals. Enter takes “")
+    assert heard(ticking(client, made)) == []
+    page = dom(press(client, opened(client, made[0]), "duplicate", duplicate_of="canoe"), 400)
+    assert page.id("originals").none("p", id="said") and page.one("p", id="said").words == ""
+
+
 @pytest.mark.parametrize("typed", ["\x7f", "\x01", "\x85", "( )", "-"])
 def test_what_is_no_word_offers_no_more_than_nothing_typed(browser_of: Browser, who: People, typed: str) -> None:
     made, client = said(who, "It ate my canoe", "The bus is late"), browser_of("admin")
