@@ -1,6 +1,7 @@
 """The pages of checks: the panel of a report, and the list of all. They use the same functions as the REST routes."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages as notes
@@ -8,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.text import get_text_list
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import admin_actor
 from accounts.pages import local, signed_in
@@ -32,6 +34,7 @@ STATES = (
     ("running", "Running"),
     ("untried", "Not run yet"),
 )
+_ENDED = ("failing", "passing", "undecided")
 
 
 @signed_in
@@ -80,9 +83,12 @@ def checks(request: HttpRequest) -> HttpResponse:
     found, token = places.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
     counts = keeping.counts(actor, words)
     cards = screen.cards(found)
+    running_ids = [each.check_id for each in cards if each.is_running]
+    ended = HtmxDetails(request).target == "under-way" and not running_ids  # what asks is there only while any runs
     context = {
         "checks": cards,
-        "running_ids": [each.check_id for each in cards if each.is_running],
+        "running_ids": running_ids,
+        "announced": _came_out(counts) if ended else "",
         "q": words,
         "state": state,
         "is_ticked": "ticked" in request.GET,
@@ -94,6 +100,12 @@ def checks(request: HttpRequest) -> HttpResponse:
         **screen.choices(),
     }
     return render(request, "feedback/checks/checks.html", context)
+
+
+def _came_out(counts: Mapping[str, int]) -> str:
+    """What the checks of a list came to, for a reader who does not see that their runs are over."""
+    told = [f"{counts[name]:,} {word.lower()}" for name, word in STATES if name in _ENDED and counts.get(name)]
+    return f"The runs are over: {', '.join(told)}." if told else "The runs are over."
 
 
 def _tick_url(query: QueryDict) -> str:

@@ -7,6 +7,7 @@ from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
+from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import admin_actor
 from accounts.pages import signed_in
@@ -72,6 +73,7 @@ def _batch(request: HttpRequest, actor: Actor, batch_id: str, *, status: int = 2
         "zone": zones.of(request),
         "desk": pages_desk.last_list(request),
         "onward": f"?{urlencode(onward)}" if context["next_from"] else "",
+        "is_news": HtmxDetails(request).target == "results",  # which asks for it only while the batch runs
         **more,
     }
     return render(request, "feedback/checks/batch.html", context, status=status)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Membership
@@ -464,6 +465,12 @@ def test_the_report_shows_runs_that_wait_and_what_was_never_begun(browser_of, pr
     assert page.status_code == 200 and "Not this one." in page.content.decode()
 
 
+def heard(client: Client, path: str, target: str = "") -> list[str]:
+    """What an answer to that part of the page announces, or to nothing but the browser."""
+    sent = {"HX-Request": "true", "HX-Target": target} if target else {}
+    return [each.words for each in get(client, path, **sent).all("p", hx_swap_oob="innerHTML:#said")]
+
+
 def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, press, report, settings):
     settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 1})
     client = browser_of("admin")
@@ -480,9 +487,13 @@ def test_a_batch_shows_what_turned_and_is_run_again_and_stopped(browser_of, pres
     page = client.get(batch).content.decode()
     assert "0 of 3 runs have ended" in page and "to go" in page and 'hx-trigger="every 2s"' in page
     for _ in range(3):
+        assert heard(client, batch, "results") == heard(client, CHECKS, "under-way") == []
         make.run_turns()
         page = client.get(batch).content.decode()
     assert "1 newly passing" in page and "Stop</button>" not in page
+    assert heard(client, batch, "results") == ["1 newly passing"], "by what polled until now, and nobody else"
+    assert heard(client, CHECKS, "under-way") == ["The runs are over: 1 passing."]
+    assert heard(client, batch) == heard(client, CHECKS) == []
     again = client.post(f"{CHECKS}run/", {"batch_id": first.batch_id, "times": "10", "here": CHECKS}).headers[
         "Location"
     ]
