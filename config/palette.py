@@ -18,6 +18,7 @@ import threads.destinations
 from accounts.authentication import page_actor
 from accounts.pages import current_org, signed_in
 from core.destinations import Destination, fits
+from core.wording import isolated, one_line
 
 _MOST_CHARACTERS, _MOST_WORDS, _MOST_ACTS = 200, 10, 100
 _EVERYWHERE = "? All keys"
@@ -61,8 +62,22 @@ def palette(request: HttpRequest) -> HttpResponse:
     nothing = not acts and all(place.kind == "Search" for place in places)
     context = {"acts": acts, "places": places, "nothing": nothing, "typed": typed}
     if HtmxDetails(request):  # without the request, to skip the queries of the page frame
-        return HttpResponse(render_to_string("_places.html", context))
+        announced = _announced(acts, places, nothing=nothing) if typed else ""
+        return HttpResponse(render_to_string("_found.html", context | {"announced": announced}))
     return render(request, "palette.html", context)
+
+
+def _announced(acts: Sequence[Act], places: Sequence[Destination], *, nothing: bool) -> str:
+    """How much is found, and what Enter takes of it."""
+    number = "Nothing" if nothing else f"{len(acts) + len(places)}"
+    if acts:
+        taken = f" Enter: {isolated(acts[0].name)}."
+    elif places:
+        leads = ":" if places[0].kind == "Search" else " goes to"
+        taken = f" Enter{leads} {isolated(one_line(places[0].title, 80))}."
+    else:
+        taken = ""
+    return f"{number} found.{taken}"
 
 
 def _acts(sent: str | None) -> Iterator[Act]:

@@ -127,6 +127,7 @@ def test_arrows_choose_and_escape_leads_back(empty: Heddle, visit: Callable[...,
         expect(page.locator("#command")).to_be_focused()
         page.keyboard.type("lab")
         expect(page.locator("#places li").first).to_contain_text("Add a label")
+        expect(page.locator("#palette [role=status]")).to_have_text(re.compile(r"^\d+ found\. Enter: Add a label\.$"))
         expect(page.locator("#command")).not_to_have_class(re.compile("htmx-request"))  # that of the last letter
         assert items(page)[:2] == ["Add a label", "Labels"]
         page.keyboard.press("ArrowDown")

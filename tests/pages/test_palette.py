@@ -262,6 +262,24 @@ def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -
     assert page.all("li")[0].one("button")["data-act"] == "m"
 
 
+def test_how_much_is_found_is_announced_in_the_dialog_with_what_enter_takes(browser_of: Browser) -> None:
+    """What is outside of it announces nothing while it is open. Without scripts the list is a page, and read as one."""
+    alice = browser_of("alice")
+
+    def heard(query: str) -> list[str]:
+        page = fragment(alice, f"/go/?{query}")
+        return [each.words for each in page.all("p", hx_swap_oob="innerHTML:#places-found")]
+
+    shown = len(found(alice, "tokens"))
+    assert heard("q=tokens") == [f"{shown} found. Enter goes to Settings."]
+    assert heard("q=zzz") == ["Nothing found. Enter: Search threads for “zzz”."]
+    assert heard("q=rename+it&acts=R+Rename+it") == ["3 found. Enter: Rename it."]
+    assert heard("q=") == heard("q=+") == []
+    page = get(alice, "/go/?q=tokens")
+    assert page.none("p", hx_swap_oob=True) and page.id("palette").one(role="status").words == ""
+    assert page.id("command")["aria-controls"] == page.id("palette").one("ul")["id"]
+
+
 def test_when_nothing_has_it_in_its_name_that_is_said_before_the_searches(browser_of: Browser) -> None:
     rows = fragment(browser_of("alice"), "/go/?q=zzz").all("li")
     assert [row.words for row in rows] == [
