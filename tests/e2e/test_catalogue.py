@@ -133,3 +133,5 @@ def test_the_form_of_a_world_is_that_of_the_tool_that_is_chosen(heddle: Heddle, 
     expect(shown).to_have_value(re.compile("write_down$"))
     expect(page.locator("#tool")).to_be_focused()
     expect(page.locator("#call-form")).to_contain_text("words")
+    page.get_by_role("button", name="Call").click()
+    expect(page.locator("#answer")).to_be_focused()

@@ -189,7 +189,9 @@ def test_a_call_by_hand_shows_its_answer_and_stays_in_the_form(alice, world):
     answer = alice.post(path(world, "call/"), {"tool": "demo__echo", "as": "whole", "whole": '{"message": "hi"}'})
     for _ in range(2):
         page = then(alice, answer)
-        assert page.one("section", id="answer").one("h2").words == "Result"
+        answered = page.one("section", id="answer")
+        assert answered.one("h2").words == "Result"
+        assert answered["tabindex"] == "-1" and answered.has("data-focus"), "or nobody is told that there is one"
         assert json.loads(page.id("whole").text) == {"message": "hi"}
         assert page.one("option", selected=True).words == "demo__echo"
     assert World.objects.get().step_count == 1
