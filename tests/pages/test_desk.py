@@ -352,6 +352,7 @@ def test_a_wrong_token_is_named_in_place_and_nothing_is_listed(browser_of: Brows
     tokens = page.one("form", role="search").all(class_="token")
     assert [token.has("data-wrong") for token in tokens] == [False, True, True]
     assert "Invalid query." in page.words and page.id("q").has("aria-invalid")
+    assert page.id("q")["aria-describedby"] == "unread" and page.id("unread").words == " ".join(named)
 
 
 def test_and_and_not_are_signs_and_no_words(browser_of: Browser, who: People) -> None:

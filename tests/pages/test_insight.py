@@ -244,6 +244,7 @@ def test_the_address_is_the_state(browser_of: Browser) -> None:
 def test_what_is_not_understood_is_named_in_its_place(browser_of: Browser) -> None:
     page = get(browser_of("admin"), INSIGHT + "?q=colour:red")
     assert page.one("a", aria_label="Change colour:red")["aria-invalid"] == "true"
+    assert page.id("q")["aria-describedby"] == "unread" and "colour:red" in page.id("unread").words
     assert "There is no field colour" in page.words and "Invalid query." in page.words
     assert page.none("figure")
     for wrong, said in (
