@@ -535,3 +535,9 @@ def test_a_long_system_prompt_says_where_it_is_cut_and_keeps_to_its_place(browse
     short, long = told("Be brief."), told("Be brief. " * 3_000)
     assert short.words == "Be brief." and not short.has("tabindex")
     assert long["tabindex"] == "0" and long.words.endswith("… and 10 000 more characters")
+
+
+def test_the_number_of_a_message_is_a_link_that_says_what_it_numbers(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, calls("6 * 7"))
+    links = get(browser_of("alice"), path(thread)).id("talk").all("a", class_="msg-number")
+    assert [each["aria-label"] for each in links] == [f"Message {each.words}" for each in links] and len(links) == 2
