@@ -339,6 +339,8 @@ def test_a_page_of_many_checks_asks_no_more(browser_of: Browser, who: People) ->
     few = asked()
     more(32, runs=8)
     assert asked() == few
+    marks = get(client, CHECKS).all("tr")[1].one("span", class_="runs").all("a")
+    assert [each.one("svg")["aria-label"] for each in marks] == [f"passed, {place} of 5" for place in range(1, 6)]
     page = client.get(CHECKS).content.decode()
     assert page.count('name="check_ids"') == 30 and "<b>1" not in page and 'rel="next"' in page
     assert len(page) < 75_000
