@@ -214,8 +214,9 @@ def test_the_head_of_a_fork_leads_there_and_what_the_agent_was_told_differently_
         get(browser_of("alice"), f"/threads/{fork.thread_id}/").id("head").one("a", href=address(fork)).words
         == "compare"
     )
-    rows = [row.words for row in get(browser_of("alice"), address(fork)).all("tr")]
-    assert rows == [
+    page = get(browser_of("alice"), address(fork))
+    assert page.id(page.one("table")["aria-labelledby"]).words == "Settings that differ"
+    assert [row.words for row in page.all("tr")] == [
         "Settings that differ Source Fork",
         "Model profile simulated other",
         "System prompt none Be <b>brief</b>.",

@@ -169,6 +169,7 @@ def test_each_plot_begins_with_its_finding_and_has_its_table(browser_of: Browser
     assert findings["Time to resolve"] == "Half within 13 h, nine of ten within 1 day 5 h."
     for each in page.all("figure"):
         assert each.one("table").all("tbody")[0].all("tr")
+        assert each.one("table").one("caption").words == each.one("h2").words
     days = plot(page, "Feedback over time").one("tbody").all("tr")
     assert [days[0].one("th").words, days[-1].one("th").words] == ["7 Oct", "5 Nov"]
     sums = {each.one("dt").words: each.one("dd").words for each in page.one(class_="sums").all("div")}
