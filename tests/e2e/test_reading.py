@@ -239,3 +239,18 @@ def test_words_that_differ_are_marked_on_paper_and_in_the_colours_of_the_reader(
         page.emulate_media(**look)  # type: ignore[arg-type]
         assert page.locator(".compared del").first.evaluate(line) == "line-through"
         assert page.locator(".compared ins").first.evaluate(line) == "underline"
+
+
+def test_what_is_told_stays_until_its_reader_has_gone_on(visit: Callable[..., Visit]) -> None:
+    """And as long as the pointer rests on it: nobody has to read it within some seconds of an answer's arrival."""
+    page = visit("admin").page
+    page.goto("/settings/labels/")
+    page.locator("main input:visible").first.fill(f"Told {time.monotonic_ns()}")
+    page.keyboard.press("Enter")
+    note = page.locator("#notes .fault")
+    expect(note).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    clock = "each => each.getAnimations()[0].playState"
+    for place, runs in ((".top .brand", "paused"), ("main .column", "running"), ("#notes .fault", "paused")):
+        page.hover(place, position={"x": 4, "y": 4})
+        assert note.evaluate(clock) == runs, place
