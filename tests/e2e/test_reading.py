@@ -204,7 +204,7 @@ def test_where_one_is_shows_in_the_colours_of_the_reader_too(
     assert page.evaluate(line) == "solid"
     page.keyboard.press("Control+k")
     page.keyboard.type("set")
-    expect(page.locator("#places a").first).to_contain_text("Settings")
+    expect(page.locator("#places-found")).to_contain_text("Enter goes to Settings.")
     first, *rest = page.locator("#places a").evaluate_all(
         "all => all.map((each) => getComputedStyle(each).outlineColor)"
     )
