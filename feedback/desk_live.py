@@ -59,10 +59,9 @@ def news(request: HttpRequest, actor: Actor, *, since: int, follows: Sequence[st
     others, submitters included), `bulks` (their HTML, with that of the batches that it `follows`), `list` (HTML of all
     counts and of the notice about new reports, after any change, the reader's own in another tab included, new ratings,
     and a snooze that ends; also of the fork that the address compares with the rated answer, and of comments on a
-    report that the reader has open),
-    `say` (a sentence about such HTML, for who cannot see it), `own` (since when a page that was read before is out of
-    date, in milliseconds: when the reader changed a report, perhaps in another tab, but while a bulk runs its progress
-    says so; or now, if the desk was not connected for long).
+    report that the reader has open), `say` (a sentence about such HTML, for who cannot see it), `own` (since when a
+    page that was read before is out of date, in milliseconds: when the reader changed a report, perhaps in another tab,
+    but while a bulk runs its progress says so; or now, if the desk was not connected for long).
 
     It begins with what was done `since` the page was read, in milliseconds, or, for a browser that connects again,
     since its last event. Anyone who loses the right gets `gone`, and nothing more.
