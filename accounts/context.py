@@ -43,8 +43,8 @@ class Viewer:
 
 
 def viewer(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: `viewer` (None when signed out), `theme` ("" follows the system), `are_keys_off` (those
-    without Ctrl) and `version`.
+    """Context processor: `viewer` (None when signed out), `theme` ("" follows the system), `are_keys_off` (letters
+    and signs) and `version`.
     """
     found = None
     if isinstance(getattr(request, "user", None), User):

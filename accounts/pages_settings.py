@@ -144,7 +144,7 @@ def theme(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_POST
 def keys(request: HttpRequest) -> HttpResponse:
-    """Turn keys without Ctrl off for this browser, or on again (WCAG 2.1.4)."""
+    """Turn letters and signs off as keys in this browser, or on again (WCAG 2.1.4)."""
     return _chosen(request, KEYS_COOKIE, (OFF,))
 
 

@@ -42,8 +42,9 @@ def split(text: str) -> list[str]:
 
 def plain(text: str) -> str:
     """The words of a text in lower case, without accents, and with each letter of a script without spaces as a word of
-    its own, so that part of a sentence is a phrase. A number that is written small or in a circle is its digit, and a
-    fraction is no word: PostgreSQL takes neither for part of one. A word of more than `_LONGEST` characters is several.
+    its own, so that part of a sentence is a phrase. A digit that is written small or in a circle is that digit, and a
+    fraction or such a number from ten on is no word: PostgreSQL takes none of them for part of one. A word of more than
+    `_LONGEST` characters is several.
 
     For an index that holds its texts like this, and for what is searched in it. A `*` at the end is kept.
     """
@@ -63,8 +64,13 @@ def _small_numbers() -> dict[int, str]:
 
 @cache
 def _apart() -> str:
-    """Those that are no digits and so between words, as part of a class of characters."""
-    return "".join(chr(code) for code, digit in _small_numbers().items() if digit == " ")
+    """Those that are no digits and so between words, as ranges of a class of characters: single ones are compared one
+    by one with each character of a text.
+    """
+    codes = [code for code, digit in _small_numbers().items() if digit == " "]
+    firsts = [code for code in codes if code - 1 not in codes]
+    lasts = [code for code in codes if code + 1 not in codes]
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts, strict=True))
 
 
 @cache

@@ -9,6 +9,7 @@ from django.utils.text import get_text_list
 
 from core import grammar
 from core.grammar import Either, Field, Unknown
+from core.sorting import SORT
 
 Clean = Callable[[str], str]
 """Returns the canonical spelling of a value, or raises `ValueError` with the allowed values."""
@@ -101,13 +102,14 @@ def meant(leaf: Unknown, fields: Mapping[str, Known]) -> str:
         return ""
     with suppress(ValueError):
         several = tuple(Field(known.name, known.clean(each.strip())) for each in asked.value.split(","))
-        if several[1:]:
+        if several[1:] and known.name != SORT:
             return grammar.spelled(Either(several), alone=False)
     for each in filter(None, (asked.value, grammar.near(asked.value.lower(), known.offered()))):
         with suppress(ValueError):
             return grammar.spelled(Field(known.name, known.clean(each)))
     value = asked.value.lower()
-    return next((grammar.spelled(Field(each.name, value)) for each in fields.values() if value in each.offered()), "")
+    others = [each.name for each in fields.values() if value in each.offered()]
+    return grammar.spelled(Field(others[0], value)) if len(others) == 1 else ""
 
 
 def _field_meant(name: str, fields: Mapping[str, Known]) -> str:

@@ -41,7 +41,9 @@ from threads.models import Thread
 from threads.status import ThreadStatus
 
 _SHOWN = 1_000
-"""Most changes read at once; more than bulks make between two looks, so that no open report is missed."""
+"""Most changes read at once; more than bulks make between two looks, so that no open report is missed. If more happened
+before the first look, the page is read again.
+"""
 _UNDER_WAY = timedelta(seconds=10)
 _AWAY = timedelta(minutes=10)
 """How much of what a desk missed is told one by one; after longer it reads itself again."""
@@ -70,7 +72,7 @@ def news(request: HttpRequest, actor: Actor, *, since: int, follows: Sequence[st
     moment = _moment_of(request.headers.get("Last-Event-ID") or since, now)
     is_late = moment < now - _AWAY
     desk = _Desk(request, actor, follows, since=now if is_late else moment)
-    if is_late:
+    if is_late or desk.has_missed:
         yield sse.Event("own", str(_milliseconds(now)))
     with notices.waiting(triage.NOTICE, *desk.compared()) as waiter:
         while True:
@@ -107,6 +109,11 @@ class _Desk:
         self._bulks: list[tuple[object, ...]] | None = None
         self._rerun: tuple[int, str] | None = None
 
+    @property
+    def has_missed(self) -> bool:
+        """Whether more happened since it was read than is told one by one."""
+        return any(log.is_cut for log in (self._changes, self._retractions, self._reports))
+
     def compared(self) -> list[str]:
         """The subject of notices about the fork that the address names, if there is one."""
         found = self._fork()
@@ -132,10 +139,11 @@ class _Desk:
             return self._ended("You are no longer an admin. Reload the page once you are.")
         events: list[sse.Event] = []
         leases = leasing.present(self._actor)
+        met = self._met(leases)
         if leases != self._leases:
             self._leases = leases
             events.append(sse.Event("leases", json.dumps(leases)))
-        events += self._met(leases)
+        events += met
         looked, self.looked = self.looked, timezone.now()
         edited, said = self._fresh_edits(looked), self._fresh_comments(looked)
         done, came = self._changes.fresh(), self._reports.fresh()
@@ -150,7 +158,7 @@ class _Desk:
             events.append(sse.Event("changed", json.dumps(_rows(self._actor, changed, shown))))
         events += chain.from_iterable(talks.values())
         if shown:
-            events.append(_list(self._actor, self._query, shown, came))
+            events.append(_list(self._actor, self._query, shown, came, as_of=_milliseconds(self.looked)))
         as_of = bulk.as_of()
         bulks = bulk.shown(self._actor)
         runs = checks_screen.under_way(self._follows)["batches"]
@@ -174,10 +182,13 @@ class _Desk:
         return [sse.Event("list", html), sse.Event("say", why), GONE]
 
     def _met(self, leases: Mapping[str, str]) -> list[sse.Event]:
-        """Who else has a report open that the reader has open, once for each."""
+        """Who came to have a report open that the reader has open, since the last look."""
         mine = leasing.opened(self._actor) if leases else set()
         known, self._beside = self._beside, {(key, leases[key]) for key in leases.keys() & mine}
-        return [sse.Event("say", f"{name} has this report open too.") for _, name in self._beside - known]
+        if self._leases is None:
+            return []
+        what = "has this report open too" if len(mine) == 1 else "has a report open that you have open in a window"
+        return [sse.Event("say", f"{name} {what}.") for _, name in sorted(self._beside - known)]
 
     def _shown(self) -> "_Shown":
         parsed = parse(self._query["q"])
@@ -250,19 +261,19 @@ def _rows(actor: Actor, deeds: Mapping[str, str], shown: _Shown) -> dict[str, di
         is_so = {
             "resolved": resolved,
             "owned": owner not in (None, actor.user_id),
-            "unmatched": key not in matching,
+            "unmatched": key not in matching or (resolved and shown.parsed.state == "open"),
         }
         said = {"changed": deeds[each]} if deeds[each] else {}
         told[each] = said | {name: "" for name, is_it in is_so.items() if is_it}
     return told
 
 
-def _list(actor: Actor, query: dict[str, str], shown: _Shown, came: list[int]) -> sse.Event:
-    """All counts, and the notice if one of the new reports is in the reader's list."""
+def _list(actor: Actor, query: dict[str, str], shown: _Shown, came: list[int], *, as_of: int) -> sse.Event:
+    """All counts, where the next line begins, and the notice if one of the new reports is in the reader's list."""
     parsed, meant = shown
     bar, count = desk_bar.bar_of(actor, parsed, meant, query), hooks.feedback.open_reports()
-    context = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}}
-    pieces = ["feedback/_views.html", "_open_reports.html"]
+    context = {"bar": bar, "is_news": True, "viewer": {"open_reports": count}, "as_of": as_of}
+    pieces = ["feedback/_views.html", "_open_reports.html", "feedback/_live.html"]
     if meant:
         pieces.append("feedback/_total.html")
         if not bar.has_more:  # else the page may have counted to the end
@@ -276,7 +287,7 @@ class _Log:
     """New rows of an append-only table.
 
     A row gets its id before it is committed, so it may appear after rows with higher ids. So the last seconds are
-    always read again.
+    always read again. What was timed before `since` is taken as told, also if it was committed right after it.
     """
 
     def __init__(self, model: type[Model], moment: str, since: datetime) -> None:
@@ -284,6 +295,8 @@ class _Log:
         self._moment = moment
         self._last = self._rows.first() or 0
         self._looked = since
+        beyond = self._rows.filter(pk__lte=self._last - _SHOWN).values_list(moment, flat=True).first()
+        self.is_cut = beyond is not None and beyond > since
         known = {f"{moment}__gt": since - _UNDER_WAY, f"{moment}__lte": since}
         self._told = set(self._rows.filter(**known, pk__gt=self._last - _SHOWN))
 

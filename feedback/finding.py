@@ -73,8 +73,8 @@ def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     if value := filters.get("thread_id"):
         key = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
-        is_imported = value.startswith(ids.THREAD_SPELLINGS) and not Thread.objects.filter(key=key).exists()
-        is_imported &= len(value) <= IMPORT_ID_LENGTH
+        is_imported = len(value) <= IMPORT_ID_LENGTH and value.startswith(ids.THREAD_SPELLINGS)
+        is_imported &= not Thread.objects.filter(key=key).exists()
         wanted |= {"thread__import_id": value} if is_imported else {"thread__key": key}
     if value := filters.get("org_id"):
         wanted["org__key"] = ids.key_of(value, ids.ORG) or ""

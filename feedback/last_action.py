@@ -81,6 +81,7 @@ class LastAction:
     """How many of the chosen reports were so already."""
     ended: datetime | None = None
     """When it ended, if it was a bulk."""
+    tz: tzinfo = UTC
     over: tuple[str, ...] = ()
     """The keys of the bulks that ran when it was done, and that are undone after it."""
 
@@ -137,9 +138,11 @@ class LastAction:
         return named(self.subject, self.place) + with_others
 
     @property
-    def minutes(self) -> int:
-        """How many more minutes it can be undone."""
-        return max(0, int((self.until - timezone.now()).total_seconds() // 60))
+    def until_clock(self) -> str:
+        """The time of day until which it can be undone, in the viewer's zone. Not the minutes that are left, which
+        would have to be counted down in each page.
+        """
+        return f"{self.until.astimezone(self.tz):%H:%M}"
 
 
 def _people(count: int) -> str:
@@ -259,6 +262,7 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
         feedback_id=ids.FEEDBACK + key,
         failing=_failing(change),
         ended=end[0][0] if end else None,
+        tz=tz,
     )
 
 

@@ -1,6 +1,7 @@
 """The fields of the query language: allowed values, help text and condition. To add one, add an entry here."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.utils.text import get_text_list
@@ -43,7 +44,9 @@ class QueryField:
     def is_literal(self, value: str) -> bool:
         """Whether this value must be quoted to mean a name."""
         if value == ANY and self.name in HAS:
-            return True
+            with suppress(ValueError):
+                return self.clean(value) == value
+            return False
         is_more = self.is_more or self._is_value
         return self.literally is not None and is_more(value)
 

@@ -202,7 +202,7 @@ def term_meant(word: str) -> Node | None:
     if found := _OTHER_SIGNS.fullmatch(word):
         excluding, name, sign, value = found.groups()
         term = parse(grammar.spelled(Field(name.lower(), value))).root
-        if not isinstance(term, Field):
+        if not isinstance(term, Field) or term.name == SORT:
             return None
         return Not(term) if excluding or sign.startswith("!") else term
     value = word.lower().replace(" ", "_")
@@ -224,7 +224,7 @@ def _checked(node: Leaf, text: str) -> Leaf:
             return node if fulltext.has_word(node.text) else grammar.unknown(node, text, fulltext.NEEDED)
         case Field(name=name, value=value, literal=True) if name in FIELDS and FIELDS[name].is_literal(value):
             return node
-        case Field(name=name, value=value) if value == ANY and name in HAS:
+        case Field(name=name, value=value, literal=False) if value == ANY and name in HAS:
             return replace(node, name="has", value=name)
         case Field():
             return vocabulary.checked(node, text, FIELDS)

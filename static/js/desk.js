@@ -248,7 +248,7 @@ const NEWS = {
 	gone: () => source.close(),
 };
 
-const listen = () => source = stream(source, part("bulk").dataset.live + location.search, NEWS);
+const listen = () => source = stream(source, part("live").dataset.live + location.search, NEWS);
 
 recall();
 settle();

@@ -119,7 +119,7 @@ const twinOf = (node, root) => one(`#${CSS.escape(node.id)}`, root);
 const stops = (root) => all(":scope :is(a[href], button, summary, input, textarea, [tabindex])", root);
 
 function gone() {
-	source.close();
+	source?.close();
 	all("#asked, #write").map((form) => form.remove());
 	part("gone").hidden = 0;
 	say(part("gone").textContent);

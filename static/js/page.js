@@ -50,7 +50,7 @@ document.cookie = `tz=${Intl.DateTimeFormat().resolvedOptions().timeZone};path=/
 
 setInterval(() => all("time").map((time) => {
 	const [shown, just, past] = /^(just )?(?:now|\d+ [mhd]\w*)( ago)?$/.exec(time.textContent) ?? [];
-	const age = (Date.now() - new Date(time.dateTime)) / (time.dataset.per ?? 6e4);
+	const age = (Date.now() - new Date(time.dateTime)) / 6e4;
 	const words = age < 60 ? `${~~age} min` : age < 1440 ? `${~~(age / 60)} h` : `${~~(age / 1440)} d`;
 	if (shown && age >= 1 && age < 43200) time.textContent = words + (just || past ? " ago" : "");
 }), 3e4);

@@ -147,7 +147,10 @@ def test_a_pasted_id_or_address_finds_its_thread(found, who):
 def test_threads_with_small_numbers_are_indexed_again_after_the_migration(found, who, monkeypatch):
     with monkeypatch.context() as before:
         before.setattr(indexing, "plain", lambda text: text.lower())
-        kept = [answered(who, "One", "20 m² each").pk, make.thread(who.alice, '[[call echo {"value": "CO₂"}]] Two').pk]
+        called = answered(who, "Two", "No such thing.")
+        with transcript.writing(called.pk) as writer:
+            writer.add("assistant", [tool_use("echo", "tu_1", {"value": "CO₂"})])
+        kept = [answered(who, "One", "20 m² each").pk, called.pk]
         answered(who, "Three", "20 m2 each")
         assert found("text:each") == ["Three", "One"]
     import_module("threads.migrations.0016_small_numbers").index_anew(None, SimpleNamespace(connection=connection))

@@ -63,7 +63,7 @@ NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
         ("is:unresolved is:Closed", "is:open is:resolved"),
         ("is:unassigned sentiment:down sort:created", "is:unclaimed sentiment:negative sort:newest"),
         ("error:* -label:* note:*", "has:error -has:label has:note"),
-        ('label:"*" owner:"*"', 'label:"*" owner:"*"'),
+        ('label:"*" owner:"*" -tool:"*"', 'label:"*" owner:"*" -tool:"*"'),
         ("model:*", "model:*"),
     ],
 )
@@ -109,6 +109,10 @@ def test_every_line_has_one_spelling(line, spelled):
         ("created:1d..2d..3d", "created:1d..2d..3d", "or a range"),
         ("age:2026", "age:2026", "must be an age"),
         ("fork:maybe", "fork:maybe", "must be yes or no"),
+        ('outcome:"*"', 'outcome:"*"', "must be fixed"),
+        ('fork:"*"', 'fork:"*"', "must be yes or no"),
+        ('comment:"*"', 'comment:"*"', "There is no field comment"),
+        ('note:"*"', 'note:"*"', "a letter or a digit"),
         ("is:d", "is:d", "may be due or duplicate; type more of it"),
         ("is:x", "is:x", "must be open, resolved"),
         ("age:today", "age:today", "must be an age"),
@@ -135,6 +139,8 @@ def test_what_is_not_understood_is_named_in_its_place_with_what_would_be_right(l
         ("order:oldest", "sort:oldest"),
         ("status:unresolved", "is:open"),
         ("is:zzz", ""),
+        ("is:none", ""),
+        ("sort:newest,oldest", "sort:oldest"),
     ],
 )
 def test_what_is_not_understood_is_offered_as_what_was_probably_meant(line, meant):

@@ -786,6 +786,7 @@ def test_an_operator_in_small_letters_is_remarked_where_it_finds_nothing(browser
         ("negative", "sentiment:negative"),
         ('"tool failure"', "category:tool_failure"),
         ("a=b", None),
+        ("!sort:oldest", None),
         ("https://heddle.test/x", None),
     ],
 )

@@ -751,7 +751,8 @@ def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: P
     made, client = reports(who.alice, 2), browser_of("admin")
     page = then(client, press(client, opened(client, made[1], "?q=is:open"), "resolve", admin_note="x"))
     form = page.id("desk-status").one("form")
-    assert form.one("time").words == "29 min"
+    undone_until = TriageChange.objects.earliest("id").at + timedelta(minutes=30)
+    assert form.one("time").words == f"until {undone_until.astimezone(UTC):%H:%M}"
     page = then(client, submit(client, form))
     assert told(page) == ["Undone: resolution of “report 1” and its note. Its text is in the field again, not saved."]
     assert words(page) == ["report 1", "report 0"]
@@ -1182,7 +1183,7 @@ def test_what_was_done_between_the_reading_of_a_page_and_its_line_is_told(
         client.force_login(who.admin.user)
         do(bea, before, "label", add=["early"])
         clock.shift(1)
-        line = get(client, f"{DESK}?q=").id("bulk")["data-live"]
+        line = get(client, f"{DESK}?q=").id("live")["data-live"]
         clock.shift(1)
         do(bea, meanwhile, "label", add=["mail"])
         make.rating(who.alice, later.thread, later.message_sequence_num, notes="Other words")
@@ -1204,8 +1205,21 @@ def test_what_was_done_between_the_reading_of_a_page_and_its_line_is_told(
         assert "changed" not in heard(**{"Last-Event-ID": first["id"][-1]})
         clock.shift(60)
         do(bea, before, "label", add=["mail"])
+        clock.shift(1)
         [after] = heard(**{"Last-Event-ID": first["id"][-1]})["changed"]
         assert json.loads(after) == {before.feedback_id: {"changed": "Bea labelled it: +mail"}}
+        # A line that the page opens anew, as after a refusal, begins behind what this one told.
+        [page] = [each for each in heard()["list"] if 'id="live"' in each]
+        line = parsed(page).id("live")["data-live"]
+        assert "changed" not in heard()
+        now = str(int(timezone.now().timestamp() * 1_000))
+        monkeypatch.setattr(desk_live, "_SHOWN", 2)
+        for each in (before, meanwhile, later):
+            do(bea, each, "label", add=["many"])
+        clock.shift(1)
+        assert int(heard()["own"][0]) > int(now), "too many are not told one by one"
+        monkeypatch.undo()
+        monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
         clock.shift(timedelta(minutes=10))
         late = heard()
         assert late["own"] == [str(int(timezone.now().timestamp() * 1_000))] and "changed" not in late

@@ -282,14 +282,14 @@ def test_the_id_of_an_org_that_rest_asks_for_can_be_copied(browser_of: Browser, 
     assert page.one("dl", class_="facts").one("button")["data-copy"] == who.acme.org_id
 
 
-def test_keys_without_ctrl_can_be_turned_off_in_a_browser(browser_of: Browser) -> None:
+def test_letters_as_keys_can_be_turned_off_in_a_browser(browser_of: Browser) -> None:
     """WCAG 2.1.4."""
     client = browser_of("alice")
     page = get(client, "/settings/")
     form = page.one("form", action="/settings/keys/")
-    assert page.one("html").get("class") is None and "turn off those" in page.id("keys").words
+    assert page.one("html").get("class") is None and "turn letters off" in page.id("keys").words
     assert submit(client, form, "off").status_code == 302
     page = get(client, "/threads/")
-    assert page.one("html")["class"] == "keyless" and "are off" in page.id("keys").words
+    assert page.one("html")["class"] == "keyless" and "letters are off" in page.id("keys").words
     assert submit(client, form, "").status_code == 302
     assert get(client, "/threads/").one("html").get("class") is None

@@ -1,9 +1,12 @@
+import json
 import unicodedata
 
 from django.db import migrations
 
 # Numbers that are written small or in a circle, and fractions. Texts with one are indexed again, in the background.
 NUMBERS = "".join(chr(code) for code in range(0x80, 0x1F10D) if unicodedata.category(chr(code)) == "No")
+# Stored JSON is ASCII.
+ESCAPED = "|".join(json.dumps(each)[1:-1].replace("\\", "\\\\") for each in NUMBERS)
 SQLITE = """
     INSERT INTO threads_unindexed (thread_id, from_idx)
     SELECT DISTINCT m.thread_id, 0 FROM threads_search_content s JOIN threads_message m ON m.id = s.id
@@ -13,7 +16,7 @@ SQLITE = """
 # Its vectors hold nothing of them, so the texts themselves are looked through.
 POSTGRES = """
     INSERT INTO threads_unindexed (thread_id, from_idx)
-    SELECT DISTINCT thread_id, 0 FROM threads_block WHERE text ~ %s OR data::text ~ %s OR raw::text ~ %s
+    SELECT DISTINCT thread_id, 0 FROM threads_block WHERE text ~ %s OR data ~ %s OR raw ~ %s
     ON CONFLICT (thread_id) DO UPDATE SET from_idx = 0
 """
 
@@ -24,7 +27,7 @@ def index_anew(apps, schema_editor):
         if schema_editor.connection.vendor == "sqlite":
             cursor.execute(SQLITE, [f"*[{NUMBERS}]*"])
         else:
-            cursor.execute(POSTGRES, [f"[{NUMBERS}]"] * 3)
+            cursor.execute(POSTGRES, [f"[{NUMBERS}]", ESCAPED, ESCAPED])
 
 
 class Migration(migrations.Migration):
