@@ -12,10 +12,13 @@ SQLITE = """
 # Its vectors hold nothing of them, so the texts themselves are looked through.
 POSTGRES = """
     INSERT INTO feedback_undigested (feedback_id)
-    SELECT id FROM feedback_userfeedback WHERE notes ~ %s OR admin_note ~ %s
+    SELECT id FROM feedback_userfeedback
+    WHERE octet_length(notes) <> char_length(notes) AND notes ~ %s
+        OR octet_length(admin_note) <> char_length(admin_note) AND admin_note ~ %s
     UNION SELECT feedback_id FROM feedback_comment WHERE text ~ %s
     UNION SELECT f.id FROM feedback_userfeedback f
-    JOIN threads_block b ON b.thread_id = f.thread_id AND b.idx = f.message_sequence_num WHERE b.text ~ %s
+    JOIN threads_block b ON b.thread_id = f.thread_id AND b.idx = f.message_sequence_num
+    WHERE octet_length(b.text) <> char_length(b.text) AND b.text ~ %s
     ON CONFLICT DO NOTHING
 """
 

@@ -13,10 +13,12 @@ SQLITE = """
     WHERE coalesce(c0, '') || coalesce(c1, '') || coalesce(c2, '') GLOB %s
     ON CONFLICT (thread_id) DO UPDATE SET from_idx = 0
 """
-# Its vectors hold nothing of them, so the texts themselves are looked through.
-POSTGRES = """
+# Its vectors hold nothing of them, so the texts themselves are looked through; most are told at once to have none.
+POSTGRES = r"""
     INSERT INTO threads_unindexed (thread_id, from_idx)
-    SELECT DISTINCT thread_id, 0 FROM threads_block WHERE text ~ %s OR data ~ %s OR raw ~ %s
+    SELECT DISTINCT thread_id, 0 FROM threads_block
+    WHERE octet_length(text) <> char_length(text) AND text ~ %s
+        OR strpos(data, '\u') > 0 AND data ~ %s OR strpos(raw, '\u') > 0 AND raw ~ %s
     ON CONFLICT (thread_id) DO UPDATE SET from_idx = 0
 """
 
