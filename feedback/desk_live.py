@@ -105,7 +105,6 @@ class _Desk:
         self._edits, self._comments = _edits(since, until=since), _comments(since, until=since)
         self._asked = commenting.pending(actor)
         self._leases: dict[str, str] | None = None
-        self._beside: set[tuple[str, str]] = set()
         self._bulks: list[tuple[object, ...]] | None = None
         self._rerun: tuple[int, str] | None = None
 
@@ -139,11 +138,9 @@ class _Desk:
             return self._ended("You are no longer an admin. Reload the page once you are.")
         events: list[sse.Event] = []
         leases = leasing.present(self._actor)
-        met = self._met(leases)
         if leases != self._leases:
             self._leases = leases
             events.append(sse.Event("leases", json.dumps(leases)))
-        events += met
         looked, self.looked = self.looked, timezone.now()
         edited, said = self._fresh_edits(looked), self._fresh_comments(looked)
         done, came = self._changes.fresh(), self._reports.fresh()
@@ -180,15 +177,6 @@ class _Desk:
         """What is told last, before the browser closes the line."""
         html = render_to_string("feedback/_ended.html", {"why": why})
         return [sse.Event("list", html), sse.Event("say", why), GONE]
-
-    def _met(self, leases: Mapping[str, str]) -> list[sse.Event]:
-        """Who came to have a report open that the reader has open, since the last look."""
-        mine = leasing.opened(self._actor) if leases else set()
-        known, self._beside = self._beside, {(key, leases[key]) for key in leases.keys() & mine}
-        if self._leases is None:
-            return []
-        what = "has this report open too" if len(mine) == 1 else "has a report open that you have open in a window"
-        return [sse.Event("say", f"{name} {what}.") for _, name in sorted(self._beside - known)]
 
     def _shown(self) -> "_Shown":
         parsed = parse(self._query["q"])

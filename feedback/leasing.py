@@ -51,16 +51,7 @@ def holders(actor: Actor) -> dict[int, str]:
 
 def held(actor: Actor) -> set[int]:
     """The reports (row ids) that the actor has open. One query."""
-    return set(_own(actor).values_list("feedback", flat=True))
-
-
-def opened(actor: Actor) -> set[str]:
-    """The ids of the reports that the actor has open. One query."""
-    return {ids.FEEDBACK + key for key in _own(actor).values_list("feedback__key", flat=True)}
-
-
-def _own(actor: Actor) -> QuerySet[Lease]:
-    return Lease.objects.filter(holder=actor.user_id, until__gt=timezone.now())
+    return set(Lease.objects.filter(holder=actor.user_id, until__gt=timezone.now()).values_list("feedback", flat=True))
 
 
 def _others(actor: Actor) -> list[tuple[int, str, str]]:

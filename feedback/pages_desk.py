@@ -170,7 +170,7 @@ def originals(request: HttpRequest, feedback_id: str) -> HttpResponse:
     found = desk_nearby.choices(
         admin_actor(request), feedback_id, request.GET.get("duplicate_of", ""), tz=zones.of(request)
     )
-    return render(request, "feedback/_offered.html", found)
+    return render(request, "feedback/_offered.html", {**found, "region": "originals-found"})
 
 
 @signed_in
@@ -186,7 +186,7 @@ def originals_for_all(request: HttpRequest) -> HttpResponse:
         form.get("duplicate_of", ""),
         tz=zones.of(request),
     )
-    return render(request, "feedback/_offered.html", found)
+    return render(request, "feedback/_offered.html", {**found, "region": "bulk-originals-found"})
 
 
 @signed_in

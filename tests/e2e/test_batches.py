@@ -43,8 +43,10 @@ def test_a_batch_ends_before_ones_eyes(
 ) -> None:
     page = visit("admin", viewport={"width": width, "height": 900}).page
     run_again(page, check, heddle)
+    was_running = page.locator("#results[hx-trigger]").count()
     expect(page.locator("h1")).to_have_text("1 newly failing")
-    expect(page.locator("#said")).to_have_text("1 newly failing")
+    if was_running:  # else it had ended before the page was there, which then says it as any page does
+        expect(page.locator("#said")).to_have_text("1 newly failing")
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     row = page.locator("#results tbody tr", has_text="Counts")
     expect(row.locator(".runs").first.locator("a")).to_have_count(2)

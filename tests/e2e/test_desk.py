@@ -1436,7 +1436,7 @@ def test_the_original_is_found_by_words_and_chosen_by_keys(empty: Heddle, visit:
     assert page.url.count("originals") == 0
     expect(choices.nth(0)).to_have_text(re.compile("Zeppelin 1"))
     expect(choices.nth(0).locator("input")).to_be_checked()
-    expect(page.locator("#said")).to_have_text("2 possible originals. Enter takes “Zeppelin 1”.")
+    expect(page.locator("#originals-found")).to_have_text("2 possible originals. Enter takes “Zeppelin 1”.")
     page.keyboard.press("ArrowDown")
     expect(page.locator("#originals :checked")).to_have_value(first)
     page.keyboard.press("Enter")

@@ -406,28 +406,6 @@ def news(client: Client, report: UserFeedback, **state: str) -> Iterator[tuple[s
     )
 
 
-def test_who_opens_what_somebody_has_open_is_heard_of_once_by_both(
-    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0)
-    report, bea = reports(who.alice, 1)[0], second_admin()
-    mine, theirs = live(browser_of("admin")), live(client_of(bea))
-
-    def said(pieces: Iterator[bytes]) -> list[str]:
-        heard = [piece.decode() for piece, _ in zip(pieces, range(8), strict=False)]
-        return [each.rpartition("data: ")[2].strip() for each in heard if "event: say" in each]
-
-    leasing.hold(who.admin.actor, report.feedback_id)
-    assert said(mine) == said(theirs) == []
-    leasing.hold(bea.actor, report.feedback_id)
-    assert said(mine) == ["Bea has this report open too."] and said(theirs) == ["Admin has this report open too."]
-    assert said(mine) == said(theirs) == []
-    leasing.release(bea.actor, report.feedback_id)
-    assert said(mine) == []
-    leasing.hold(bea.actor, report.feedback_id)
-    assert said(mine) == ["Bea has this report open too."]
-
-
 @pytest.mark.parametrize("is_addressed", [True, False])
 def test_who_has_a_report_open_is_shown_what_others_say_of_it(
     browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch, is_addressed: bool

@@ -69,7 +69,7 @@ def test_how_many_are_found_is_announced_and_which_one_enter_takes(browser_of: B
     made, client = said(who, "It ate my canoe", "Canoe is gone", "The canoes sank"), browser_of("admin")
 
     def heard(page: Node) -> list[str]:
-        return [each.words for each in page.all("p", hx_swap_oob="innerHTML:#said")]
+        return [each.words for each in page.all("p") if (each.get("hx-swap-oob") or "").endswith("originals-found")]
 
     assert heard(fragment(client, place_of(made[0], "cano"))) == [
         "2 possible originals. Enter takes “The canoes sank”."
