@@ -96,7 +96,7 @@ def test_a_worker_whose_clock_is_some_seconds_ahead_drops_none_of_them():
 def test_an_answer_that_the_index_cannot_hold_keeps_no_other_from_being_looked_at(who, monkeypatch, caplog):
     monkeypatch.setattr(digesting, "ANSWER_LENGTH", 4_000_000)
     fine = make.rating(who.alice, make.conversation(who.alice, 2), 1)
-    endless = " ".join(f"{number:0>2000}" for number in range(2_000))
+    endless = " ".join(f"{number:x>200}" for number in range(12_000))
     huge = make.conversation(who.alice, 2)
     Block.objects.filter(thread=huge, idx=1).update(text=endless)
     report = make.rating(who.alice, huge, 1)
