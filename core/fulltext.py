@@ -67,9 +67,9 @@ def _apart() -> str:
     """Those that are no digits and so between words, as ranges of a class of characters: single ones are compared one
     by one with each character of a text.
     """
-    codes = [code for code, digit in _small_numbers().items() if digit == " "]
-    firsts = [code for code in codes if code - 1 not in codes]
-    lasts = [code for code in codes if code + 1 not in codes]
+    codes = {code for code, digit in _small_numbers().items() if digit == " "}
+    firsts = sorted(code for code in codes if code - 1 not in codes)
+    lasts = sorted(code for code in codes if code + 1 not in codes)
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts, strict=True))
 
 

@@ -15,7 +15,6 @@ from feedback.models import UserFeedback
 from feedback.querying import NEWEST, Order, matching, parse, row_ids
 from feedback.wire import FeedbackPageOut
 from threads.models import Thread
-from threads.models.thread import IMPORT_ID_LENGTH
 
 PLACES = NEWEST.places
 
@@ -73,8 +72,7 @@ def _wanted(filters: dict[str, str | None]) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     if value := filters.get("thread_id"):
         key = ids.key_of(value, *ids.THREAD_SPELLINGS) or ""
-        is_imported = len(value) <= IMPORT_ID_LENGTH and value.startswith(ids.THREAD_SPELLINGS)
-        is_imported &= not Thread.objects.filter(key=key).exists()
+        is_imported = Thread.objects.is_imported_id(value)
         wanted |= {"thread__import_id": value} if is_imported else {"thread__key": key}
     if value := filters.get("org_id"):
         wanted["org__key"] = ids.key_of(value, ids.ORG) or ""

@@ -43,10 +43,13 @@ class ThreadQuerySet(models.QuerySet["Thread"]):
         return self.filter(import_id=import_id) if len(import_id) <= IMPORT_ID_LENGTH else self.none()
 
     def named(self, public_id: str) -> Self:
-        """The thread with that id, else those that were imported under it, if it looks like one of a thread (1.7)."""
-        found = self.by_public_id(public_id)
-        is_one = not public_id.startswith(ids.THREAD_SPELLINGS) or found.exists()
-        return found if is_one else self.imported_as(public_id)
+        """The thread with that id, else those that were imported under it (1.7)."""
+        return self.imported_as(public_id) if self.is_imported_id(public_id) else self.by_public_id(public_id)
+
+    def is_imported_id(self, public_id: str) -> bool:
+        """Whether an id looks like one of a thread and is that of none, so that only an import can have had it."""
+        looks_so = public_id.startswith(ids.THREAD_SPELLINGS) and len(public_id) <= IMPORT_ID_LENGTH
+        return looks_so and not self.by_public_id(public_id).exists()
 
 
 class Thread(models.Model):
