@@ -134,7 +134,7 @@ class CancelBulk(DeskEndpoint):
 
 
 class Undo(DeskEndpoint):
-    @describe(takes=UndoIn, gives=BulkOut, summary="Undo an action or bulk within 30 minutes")
+    @describe(takes=UndoIn, gives=BulkOut, summary="Undo an action or bulk within 30 minutes, or redo an undo")
     def post(self, request: Request) -> HttpResponse:
         action = ids.key_of(self.parse(UndoIn).action_id, ids.ACTION) or ""
         return _bulk(bulk.undo(self.actor, action))

@@ -27,7 +27,7 @@ from core.grammar import spelled
 from core.prepared import Prepared, PreparedRow
 from core.wire import Exact
 from feedback import digesting, following, projecting, renaming, triage, undoing
-from feedback.deciding import RENAME, UNDO, UPDATE, ResolvedAlready, Verb, require_possible, verb_named
+from feedback.deciding import REDO, RENAME, UNDO, UPDATE, ResolvedAlready, Verb, require_possible, verb_named
 from feedback.fixing import FIX
 from feedback.models import Bulk, BulkFailure, Retraction, TriageChange, UserFeedback
 from feedback.querying import Query, matching, named, parse, understood
@@ -101,7 +101,7 @@ def change_label(
 def undo(actor: Actor, action: str) -> Bulk:
     """Undo an action (within 30 minutes), report by report; reports changed since stay as they are and are listed.
 
-    A stopped undo continues with the rest.
+    A stopped undo continues with the rest. An undo is redone: what it took back is done again, now, by the actor.
     """
     require_admin(actor)
     with triage.named_reports_stay(), transaction.atomic():
@@ -110,8 +110,8 @@ def undo(actor: Actor, action: str) -> Bulk:
         _stop(Bulk.objects.filter(key=action))
         left = undoing.left_of(action)
         first, total = left.first(), left.order_by().values("feedback").distinct().count()
-        after = first.pk - 1 if first else None
-        return _begin(actor, Bulk(verb=UNDO, undoes=action, after=after, created_by_id=actor.user_id, total=total))
+        after, verb = first.pk - 1 if first else None, REDO if undoing.is_undo(action) else UNDO
+        return _begin(actor, Bulk(verb=verb, undoes=action, after=after, created_by_id=actor.user_id, total=total))
 
 
 def cancel(actor: Actor, bulk_id: str) -> Bulk:
@@ -336,7 +336,7 @@ def _pass_by(actor: Actor, bulk_pk: int, problem: Exception) -> bool:
         bulk = Bulk.objects.select_for_update().get(pk=bulk_pk)
         rows: QuerySet[Any, tuple[int, str]]
         if bulk.undoes:
-            rows = undoing.changes_of(bulk.undoes, after=bulk.after or 0).values_list("pk", "feedback__key")
+            rows = undoing.changes_to_undo(bulk.undoes, after=bulk.after or 0).values_list("pk", "feedback__key")
         else:
             rows = _rest(actor, bulk).order_by("pk").values_list("pk", "key")
         if bulk.state != Bulk.State.RUNNING or (found := rows.first()) is None:
@@ -399,17 +399,17 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
 
 
 def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
-    changes = list(undoing.changes_of(bulk.undoes or "", after=bulk.after or 0)[: size + 1])
+    changes = list(undoing.changes_to_undo(bulk.undoes or "", after=bulk.after or 0)[: size + 1])
     if len(changes) > size and changes[-1].feedback_id != changes[-2].feedback_id:
         changes.pop()  # else it belongs to the last report of this chunk
     undoing.hold_for(changes)
 
+    back = undoing.redo_one if bulk.verb == REDO else undoing.undo_one
+
     def work(of_report: Sequence[tuple[TriageChange, TriageChange]]) -> None:
-        stayed = [
-            column for change, now in of_report for column in undoing.undo_one(actor, change, now, action=bulk.key)
-        ]
+        stayed = [column for change, now in of_report for column in back(actor, change, now, action=bulk.key)]
         if stayed:
-            raise Conflict(f"{undoing.columns_line(stayed)}: changed since, so not undone")
+            raise Conflict(f"{undoing.columns_line(stayed)}: changed since, so not {bulk.verb}ne")
 
     # An action may have changed a report more than once: what is counted are reports.
     of_reports: dict[str, list[tuple[TriageChange, TriageChange]]] = {}

@@ -58,6 +58,8 @@ FOLLOW = "follow"
 """System event, not available as an action: the original of a duplicate became a duplicate itself."""
 UNDO = "undo"
 """System event, not available as an action: an action was undone."""
+REDO = "redo"
+"""Verb of a bulk that undoes an undo. Its changes are actions again, with the verbs that were undone."""
 
 ANSWERS = frozenset({"resolve", "duplicate", "reply"})
 """Verbs that depend on what the submitter wrote."""

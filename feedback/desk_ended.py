@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from core import ids
-from feedback import desk_telling, last_action
+from core.actor import Actor
+from feedback import desk_telling, last_action, undoing
+from feedback.deciding import REDO, UNDO
 from feedback.models import Bulk, UserFeedback
 
 _FAILURES_SHOWN = 20
@@ -44,9 +46,28 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
 
 
 def undone(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
-    """The actor's latest undo, until their next action; the action before it must not be shown as new."""
+    """The actor's latest undo, until their next action; the action before it must not be shown as new. Or a redo that
+    changed nothing: any other one is an action itself.
+    """
     latest = _latest(bulks, last)
-    return latest if latest is not None and latest.undoes and latest.state == Bulk.State.DONE else None
+    is_undo = latest is not None and latest.undoes and latest.key != (last and last.action)
+    return latest if latest is not None and is_undo and latest.state == Bulk.State.DONE else None
+
+
+def redoable(actor: Actor, bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
+    """The undo that the actor can redo: the latest that is not redone, or not to its end, if they did nothing since but
+    undo and redo.
+    """
+    latest = _latest(bulks, last)
+    redone = {each.undoes for each in bulks if each.verb == REDO and each.state != Bulk.State.CANCELLED}
+    undos = [each for each in bulks if each.verb == UNDO and each.done_count and each.key not in redone]
+    if latest is None or not latest.undoes or not undos or not undos[-1].is_over:
+        return None
+    since = [each for each in bulks if each.created > undos[-1].created]
+    is_of_them = not any(each.undoes is None for each in since) and not undoing.acted_since(
+        actor, undos[-1].created, but=[each.key for each in since]
+    )
+    return undos[-1] if is_of_them else None
 
 
 def vain(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:

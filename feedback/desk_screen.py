@@ -97,6 +97,7 @@ def page(
         "as_of": as_of,
         "unsettled": desk_ended.unsettled(bulks, last),
         "undone": desk_ended.undone(bulks, last),
+        "redo": desk_ended.redoable(actor, bulks, last),
         "vain": desk_ended.vain(bulks, last),
         "meanwhile": desk_ended.meanwhile(bulks, last),
         "labels": partial(labelling.names, actor),

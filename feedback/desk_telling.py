@@ -7,12 +7,12 @@ from typing import Any
 from django.contrib.messages.storage.base import Message
 from django.utils import timezone
 
-from core import forms
+from core import forms, ids
 from core.actor import Actor
 from core.templatetags.ui import thousands
 from core.wording import one_line
 from feedback import last_action, undoing
-from feedback.deciding import RENAME, ResolvedAlready
+from feedback.deciding import REDO, RENAME, ResolvedAlready
 from feedback.models import Bulk, UserFeedback
 from feedback.quoting import OPENING_LENGTH
 
@@ -46,7 +46,20 @@ def of_last(messages: Sequence[Message], context: Mapping[str, Any], *, final_at
     # What is said of it came with it, and not after it.
     of_it = sum(last is not None and each.extra_tags == last.action for each in messages)
     is_latest = not (len(said) > of_it or undone or is_held or is_news or context["errors"] or context.get("conflict"))
-    return {"said": said, "is_latest": is_latest, "is_held": is_held, "is_ended": is_ended}
+    redo = context["redo"] if not is_held and final_at < _ended_at(context["redo"]) else None
+    # Which one, unless it has just been said.
+    redone = last_action.told(redo.undoes or "") if redo and redo is not undone else None
+    return {
+        "said": said,
+        "is_latest": is_latest,
+        "is_held": is_held,
+        "is_ended": is_ended,
+        "redo": redo and {"action_id": ids.ACTION + redo.key, "short": redone.short if redone else ""},
+    }
+
+
+def _ended_at(done: Bulk | None) -> float:
+    return done.finished_at.timestamp() if done and done.finished_at else 0
 
 
 def _said(messages: Sequence[Message], context: Mapping[str, Any], final_at: float) -> list[str]:
@@ -94,17 +107,19 @@ def of_failures(done: Bulk, already: int = 0) -> str:
 
 
 def of_undo(done: Bulk) -> str:
-    """The message after an undo."""
+    """The message after an undo or a redo; none if a redo brought everything back: it is the last action itself."""
     if not done.total:
         return "Stopped before it had changed anything."
-    undone = last_action.told(done.undoes or "")
+    undone = last_action.told(undoing.first_of(done.key))
     noun = undone.noun if undone else "changes to a deleted report"
     if not done.is_over:
-        return f"Undoing: {noun}."
+        return f"{done.verb.capitalize()}ing: {noun}."
     if done.failed_count:
         if not undoing.changes_of(done.key).exists():
-            return "Nothing was undone."
-        return "Partly undone." if done.total == 1 else f"Undone, but {of_failures(done)}."
+            return f"Nothing was {done.verb}ne."
+        return f"Partly {done.verb}ne." if done.total == 1 else f"{done.verb.capitalize()}ne, but {of_failures(done)}."
+    if done.verb == REDO:
+        return ""
     said = f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
     return f"{said} Its text is in the field again, not saved." if undone and undone.has_note else said
 
@@ -120,7 +135,7 @@ def of_stop(stopped: Bulk) -> str:
     """The message after stopping a bulk."""
     far = f"Stopped after {thousands(stopped.dealt_with)} of {thousands(stopped.total)}."
     if stopped.undoes:
-        return f"{far} Undo again to continue."
+        return f"{far} {stopped.verb.capitalize()} again to continue."
     return f"{far} Changes made so far stay{'' if stopped.verb == RENAME.name else ' and can be undone'}."
 
 

@@ -107,7 +107,7 @@ def _inherited(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
 def _followed(change: TriageChange, reports: Mapping[int, str]) -> HistoryLine:
     """The original of this duplicate became a duplicate itself, or that was undone."""
     of = reports.get(change.after["duplicate_of_id"] or 0, "a deleted report")
-    why = ": the original became a duplicate itself" if change.verb == FOLLOW else ""
+    why = ": the original became a duplicate itself" if change.verb == FOLLOW and not change.undoes else ""
     undo = " (undo)" if change.undoes else ""
     return HistoryLine(change.actor.display_name, f"made it a duplicate of {of}{why}{undo}", change.at)
 

@@ -16,7 +16,7 @@ from core.prepared import Prepared, PreparedRow, together
 from core.templatetags.ui import thousands
 from core.wording import isolated
 from feedback import historytelling, labelling, undoing
-from feedback.deciding import FOLLOW
+from feedback.deciding import FOLLOW, REDO
 from feedback.models import Bulk, Check, TriageChange, UserFeedback
 from feedback.taxonomy import Outcome
 
@@ -247,14 +247,17 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
     if change.verb == "reply" and fixed_count:  # to a duplicate of what it resolved
         return _told(undoing.changes_of(change.action).filter(verb="resolve").last(), tz)
     deed, how = _deed(change, began, tz)
+    # A redo is of as many as what was undone.
+    is_redo = any(verb == REDO for _, verb in end)
+    is_bulk = bool(undoing.ENDED.first(undoing.first_of(change.action)) if is_redo else end)
     return LastAction(
         action=change.action,
         deed=deed,
-        report_count=fixed_count if end and fixed_count else report_count,
+        report_count=fixed_count if is_bulk and fixed_count else report_count,
         subject=notes or "",
         at=change.at,
         changed_count=report_count,
-        is_bulk=bool(end),
+        is_bulk=is_bulk,
         how=how,
         answered=0 if change.verb == "reply" else reply_count,
         has_note=change.verb != "note" and note_count > 0,

@@ -60,7 +60,11 @@ _FINAL = "final_at"
 BATCHES, _MOST_BATCHES = "batches", 10
 """Session key: the ids of the batches that the reader began, until they open their page after the end; of how many."""
 _HELD_BACK = "What you did last cannot be undone. Shift+Z undoes what was before."
-_WHY_NOT = {"nothing": "Nothing is left to undo.", "undoing": "It is being undone. Stop ends that."}
+_WHY_NOT = {
+    "nothing": "Nothing is left to undo.",
+    "undoing": "It is being undone. Stop ends that.",
+    "undone": "Nothing is left to redo: you undid nothing, or did something else since.",
+}
 View = Callable[..., HttpResponseBase]
 Told = Callable[[HttpResponseBase, str], HttpResponseBase]
 _REPLACED = "HX-Replace-Url"
@@ -306,7 +310,7 @@ def _is_open_among(request: HttpRequest, done: Bulk) -> bool:
 @signed_in
 @posted
 def undo(request: HttpRequest) -> HttpResponseBase:
-    """Undo an action. Unless it was a bulk, the report that it was about is opened.
+    """Undo an action, or redo an undo. Unless it was a bulk, the report that it was about is opened.
 
     With `ask` only tell why not: something came after it that cannot be undone, or that changed nothing, or as in
     `_WHY_NOT`.
@@ -321,7 +325,8 @@ def undo(request: HttpRequest) -> HttpResponseBase:
     except DomainError as problem:
         notes.warning(request, problem.message)
         return onward(request, _local(request, "here"), push_url)
-    notes.success(request, desk_telling.of_undo(done))
+    if words := desk_telling.of_undo(done):
+        notes.success(request, words)
     request.session.pop(_FINAL, None)
     only, state = undoing.report_of(action), state_of(request)
     # Another report in place of an open one is no step of the browser's history.

@@ -17,9 +17,11 @@ from feedback import following, labelling, projecting, triage
 from feedback.deciding import (
     AGAIN,
     FOLLOW,
+    REDO,
     RENAME,
     RETRACT,
     UNDO,
+    UPDATE,
     Decision,
     Subject,
     read_back,
@@ -58,8 +60,9 @@ def require_undoable(actor: Actor, action: str) -> None:
     """Refuse an action that cannot be undone. Its last change decides, as in the desk's offer; a bulk that has not
     ended can be undone before it has changed anything, or it would go on after an undo that was refused.
 
-    Raises `NotFound` for an unknown action, `Conflict` if it is too old, already undone, being undone, or itself an
-    undo. An action that was undone stays known by that, even if it had changed nothing yet.
+    An undo can be undone, too: that brings back what it took back. Raises `NotFound` for an unknown action, `Conflict`
+    if it is too old, already undone, or being undone. An action that was undone stays known by that, even if it had
+    changed nothing yet.
     """
     require_admin(actor)
     last = TriageChange.objects.filter(action=action).order_by("-id").first() if action else None
@@ -72,8 +75,6 @@ def require_undoable(actor: Actor, action: str) -> None:
         raise Conflict("This action is more than 30 minutes old and can no longer be undone.")
     if begun.verb in FINAL:
         raise Conflict(FINAL[begun.verb])
-    if begun.undoes is not None:
-        raise Conflict("This action is itself an undo. Repeat the original action instead.")
     if last is None:
         return
     if Bulk.objects.filter(undoes=action, state__in=Bulk.OPEN).exists():
@@ -88,17 +89,45 @@ def _end_of(action: str) -> datetime | None:
     return found[0] if found else None
 
 
-ENDED = Prepared(lambda action: Bulk.objects.filter(key=action).values_list("finished_at"), str)
-"""When the bulk with a key ended: one row, none if it is no bulk."""
+ENDED = Prepared(lambda action: Bulk.objects.filter(key=action).values_list("finished_at", "verb"), str)
+"""When the bulk with a key ended, and its verb: one row, none if it is no bulk."""
 
 
 def left_of(action: str) -> QuerySet[TriageChange]:
     """The changes of an action that are not undone yet: all, or after a stopped undo those it did not reach."""
-    latest = TriageChange.objects.filter(undoes=action).order_by("-id").values_list("action", flat=True).first()
+    redone = Bulk.objects.filter(undoes=action, verb=REDO).values_list("key", flat=True)
+    by = {"action__in": list(redone)} if is_undo(action) else {"undoes": action}
+    latest = TriageChange.objects.filter(**by).order_by("-id").values_list("action", flat=True).first()
     if latest is None:
-        return changes_of(action)
+        return changes_to_undo(action)
     stopped = Bulk.objects.filter(key=latest, state=Bulk.State.CANCELLED).values_list("after", flat=True).first()
-    return changes_of(action).none() if stopped is None else changes_of(action, after=stopped)
+    return changes_of(action).none() if stopped is None else changes_to_undo(action, after=stopped)
+
+
+def changes_to_undo(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
+    """The changes of an action that its undo goes through. Of an undo, duplicates that moved with their original are
+    left out: redone, it leads them itself.
+    """
+    changes = changes_of(action, after=after)
+    return changes.exclude(verb=FOLLOW) if is_undo(action) else changes
+
+
+def first_of(action: str) -> str:
+    """The action that an undo or a redo is about in the end; any other one itself."""
+    while source := Bulk.objects.filter(key=action).values_list("undoes", flat=True).first():
+        action = source
+    return action
+
+
+def is_undo(action: str) -> bool:
+    """Whether an action is an undo, and no redo."""
+    return Bulk.objects.filter(key=action, verb=UNDO).exists()
+
+
+def acted_since(actor: Actor, since: datetime, *, but: Iterable[str]) -> bool:
+    """Whether somebody did anything since a time that is in the history, besides some actions and what followed."""
+    changes = TriageChange.objects.filter(actor=actor.user_id, at__gt=since, undoes=None).exclude(action__in=list(but))
+    return changes.exclude(verb__in=(FOLLOW, *FINAL)).exists()
 
 
 def hold_for(changes: Iterable[TriageChange]) -> None:
@@ -115,12 +144,41 @@ def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action
     Returns the columns that stay because somebody changed them since, or because nobody could write that now: too long
     labels, an owner who is no longer an admin. Raises `NotFound` if the report is gone.
     """
+    subject = _locked(change)
+    decision, stay = _inverse(subject, change)
+    verb = FOLLOW if change.verb == FOLLOW else UNDO
+    triage.apply(actor, subject, verb, decision, action=action, undoes=change.action)
+    if labels := labels_beyond(stored.after, stored.before):
+        began = changes_of(change.action).values_list("at", flat=True)[0]
+        labelling.forget(labels, by=change.actor_id, since=began)
+    return stay
+
+
+def redo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action: str) -> list[str]:
+    """Bring back what one change of an undo took back, as `undo_one` does; but it is an action of the actor, of now."""
+    subject = _locked(change)
+    decision, stay = _inverse(subject, change)
+    undone = changes_of(change.undoes or "").filter(feedback=change.feedback_id)
+    verb = next((each.verb for each in undone if change.after.keys() <= each.after.keys()), UPDATE.name)
+    now = {column: value for column, value in decision.items() if column not in _HISTORY_ONLY}
+    if decision and resolves_again(change.after):
+        now |= {"resolved_at": timezone.now(), "resolved_by_id": actor.user_id}
+    triage.apply(actor, subject, verb, now, action=action)
+    return stay
+
+
+def _locked(change: TriageChange) -> Subject:
     report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
     if report is None:
         raise NotFound(projecting.GONE)
-    subject = triage.subject_of(report)
+    return triage.subject_of(report)
+
+
+def _inverse(subject: Subject, change: TriageChange) -> tuple[Decision, list[str]]:
+    """What a change wrote as it was before, where it still stands, and the columns that stay."""
+    report = subject.report
     if resolves_again(change.after) and spelled(report.resolved_at) != change.after["resolved_at"]:
-        return ["resolved"]  # reopened or resolved since
+        return {}, ["resolved"]  # reopened or resolved since
     since = _written_since(change)
     vain = {column for column in change.after if change.after[column] == change.before[column]}
     stay = [column for column in change.after if column in since | vain or not _as_left(subject, change, column)]
@@ -146,11 +204,7 @@ def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action
         # The original may be a duplicate of this report by now, or of the same one.
         if root in (report.pk, subject["duplicate_of_id"]):
             stay, decision = sorted(change.after), {}
-    triage.apply(actor, subject, UNDO, decision, action=action, undoes=change.action)
-    if labels := labels_beyond(stored.after, stored.before):
-        began = changes_of(change.action).values_list("at", flat=True)[0]
-        labelling.forget(labels, by=change.actor_id, since=began)
-    return [column for column in stay if column not in _HISTORY_ONLY]
+    return decision, [column for column in stay if column not in _HISTORY_ONLY]
 
 
 def taken_back(actor: Actor, changes: Sequence[TriageChange]) -> dict[str, str]:
@@ -206,6 +260,11 @@ def _written_since(change: TriageChange) -> set[str]:
     later = list(TriageChange.objects.filter(feedback=change.feedback_id, pk__gt=change.pk))
     undone = {each.undoes for each in later if each.undoes}
     standing = [each for each in later if each.undoes is None and each.action not in undone | {change.action}]
+    if standing and undone:  # an undo and its redo of what came before leave it as it was
+        done = {each.action for each in later}
+        earlier = {each.action for each in later if each.undoes and each.undoes not in done}
+        redone = set(Bulk.objects.filter(verb=REDO, undoes__in=earlier, key__in=done).values_list("key", flat=True))
+        standing = [each for each in standing if each.action not in redone]
     written = {column for each in standing for column in each.after}
     if "resolved" in written:
         written.add("outcome")
@@ -215,8 +274,9 @@ def _written_since(change: TriageChange) -> set[str]:
 def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:
     if column in _HISTORY_ONLY:
         return True
-    if column == "resolved" and change.after["resolved"] and subject.report.resolved_at != change.at:
-        return False  # reopened and resolved again since: the same value, another resolution
+    if column == "resolved" and change.after["resolved"]:
+        # If it was reopened and resolved again since, it is the same value, but another resolution.
+        return bool(spelled(subject.report.resolved_at) == change.after.get("resolved_at", spelled(change.at)))
     if column == "duplicate_of_id" and (of := change.after[column]):
         return _is_still_of(subject, change, of)
     return bool(subject[column] == read_back(column, change.after[column]))

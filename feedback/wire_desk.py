@@ -134,7 +134,7 @@ class UndoIn(Patch):
     """The action to undo."""
 
     action_id: str
-    """From the response of an action or bulk, or from the history."""
+    """From the response of an action or bulk, or from the history. That of an undo redoes what it took back."""
 
 
 class FailureOut(Wire):

@@ -106,7 +106,7 @@ def test_what_followed_its_original_has_a_line_of_history_and_comes_back_with_it
     assert undo(action) == (2, [])
     assert state() == "open open open A"
     line = data_of(api("admin").get(history))[-1]
-    assert (line["verb"], line["undoes"], line["after"]) == ("undo", action, {"duplicate_of": a})
+    assert (line["verb"], line["undoes"], line["after"]) == ("follow", action, {"duplicate_of": a})
 
 
 def test_two_that_were_marked_one_after_the_other_come_back_in_either_order(reports, mark, undo, state):

@@ -657,6 +657,32 @@ def test_a_note_that_went_along_is_in_its_field_after_the_undo(empty: Heddle, vi
     expect(page.locator(".rep")).to_have_count(1)
 
 
+def test_what_was_undone_once_too_often_is_redone_by_its_key(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Pressed quickly, as somebody does who holds on to `z`."""
+    complaints(empty, 3, "Regret")
+    page = visit("admin").page
+    first_of_the_open(page, "Regret 2")
+    page.keyboard.press("e")
+    shows(page, "Regret 1")
+    page.keyboard.press("e")
+    shows(page, "Regret 0")
+    page.keyboard.press("z")
+    page.keyboard.press("z")
+    shows(page, "Regret 2")
+    expect(page.locator("#said")).to_contain_text("Undone: resolution of “Regret 2”")
+    page.keyboard.press("Shift+Z")
+    expect(page.locator("#said")).to_contain_text("Resolved “Regret 2”")
+    expect(page.locator("#redo button")).to_have_text(re.compile("Redo resolution"))
+    page.keyboard.press("Shift+Z")
+    expect(page.locator("#said")).to_contain_text("Resolved “Regret 1”")
+    shows(page, "Regret 1")
+    expect(page.locator("#redo")).to_have_count(0)
+    page.keyboard.press("Shift+Z")
+    expect(page.locator("#said")).to_contain_text("Nothing is left to redo")
+    page.keyboard.press("z")
+    expect(page.locator("#said")).to_contain_text("Undone: resolution of “Regret 1”")
+
+
 def test_menus_open_by_keys_and_give_the_focus_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
     complaints(empty, 2)
     page = visit("admin").page

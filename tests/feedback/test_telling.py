@@ -14,7 +14,7 @@ from feedback import desk_telling
 
 NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
 LAST = SimpleNamespace(action="one", at=NOW)
-NOTHING: dict[str, Any] = {"last": None, "undone": None, "vain": None, "meanwhile": None, "errors": {}}
+NOTHING: dict[str, Any] = {**dict.fromkeys(("last", "undone", "redo", "vain", "meanwhile")), "errors": {}}
 
 
 @pytest.fixture(autouse=True)

@@ -758,7 +758,7 @@ def test_undo_takes_back_and_opens_what_it_was_about(browser_of: Browser, who: P
     assert words(page) == ["report 1", "report 0"]
     assert page.id("desk-report").one(class_="words").words == "report 1"
     assert (stored(made[1]).resolved, stored(made[1]).admin_note) == (False, None)
-    assert page.none("form", id="undo"), "an undo is not undone"
+    assert page.none("form", id="undo"), "an undo is redone, by another key"
 
 
 def test_undo_says_what_it_could_not_take_back(browser_of: Browser, who: People) -> None:
@@ -819,7 +819,7 @@ def test_what_is_said_after_an_undo_is_what_was_taken_back(browser_of: Browser, 
     page = then(client, press(client, opened(client, made[1]), "own me"))
     page = then(client, submit(client, page.id("desk-status").one("form")))
     assert told(page) == ["Undone: claim of “report 1”."]
-    form = page.id("desk-status").one("form")
+    form = page.id("undo")
     assert form.words.startswith("Before that: Snoozed “report 2”") and form.none(class_="mark")
     page = then(client, submit(client, form))
     assert told(page) == ["Undone: snooze of “report 2”."]
@@ -830,8 +830,7 @@ def test_what_is_said_after_an_undo_is_what_was_taken_back(browser_of: Browser, 
 
 def undo_key(page: Node) -> str:
     """The key of the button that undoes, as it is pressed and as it is shown; the others of the line have none."""
-    buttons = next(form for form in page.id("desk-status").all("form") if form.all(name="action_id")).all("button")
-    [button] = [each for each in buttons if not each.has("hidden")]
+    [button] = [each for each in page.id("undo").all("button") if not each.has("hidden")]
     assert button.one("kbd").words == {"z": "z", "Z": "⇧Z"}[button["data-key"]]
     return button["data-key"]
 
@@ -872,7 +871,58 @@ def test_z_undoes_nothing_older_than_the_last_thing_done(browser_of: Browser, wh
 
 def undone(client: Client, page: Node) -> Node:
     """The page after the undo that a page offers."""
-    return then(client, submit(client, page.id("desk-status").one("form")))
+    return then(client, submit(client, page.id("undo")))
+
+
+def redone(client: Client, page: Node) -> Node:
+    """The page after the redo that a page offers."""
+    return then(client, submit(client, page.id("redo")))
+
+
+def test_what_was_undone_is_redone_in_turn_until_something_else_is_done(browser_of: Browser, who: People) -> None:
+    """The last undo first; what was done anew is undone again as any other action."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    then(client, press(client, opened(client, made[2]), "own me"))
+    page = then(client, press(client, opened(client, made[1], "?q=is:open"), "resolve", admin_note="Seen"))
+    assert page.none("form", id="redo"), "nothing was undone yet"
+    page = undone(client, undone(client, page))
+    assert told(page) == ["Undone: claim of “report 2”."]
+    assert page.id("redo").words == "Redo ⇧Z" and page.none("form", id="undo")
+    page = redone(client, page)
+    assert told(page) == ["Claimed “report 2”"] and undo_key(page) == "z"
+    assert (
+        page.id("redo").words == "Redo resolution ⇧Z" and page.id("desk-report").one(class_="words").words == "report 2"
+    )
+    page = redone(client, page)
+    assert told(page) == ["Resolved “report 1” and saved the note"] and page.none("form", id="redo")
+    assert (stored(made[1]).resolved, stored(made[1]).admin_note) == (True, "Seen")
+    assert page.id("admin-note").words == "Seen", "the field has what is saved"
+    [button] = page.id("undo").all("button", data_key="Z")
+    page = then(client, submit(client, page.id("undo"), button["value"]))
+    assert told(page) == ["Nothing is left to redo: you undid nothing, or did something else since."]
+    page = undone(client, page)
+    assert not stored(made[1]).resolved and page.id("redo")
+    page = then(client, press(client, opened(client, made[0]), "own me"))
+    assert page.none("form", id="redo"), "something else was done"
+    assert page.id("undo").all("button", data_key="Z"), "and the key says so"
+
+
+def test_no_redo_is_offered_after_what_has_no_undo(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page = undone(client, then(client, press(client, opened(client, report), "own me")))
+    assert page.id("redo")
+    page = then(client, submit(client, page.id("desk-bar").all("form")[-1], name="Mine"))
+    assert page.none("form", id="redo")
+
+
+def test_a_redo_says_what_it_could_not_bring_back(browser_of: Browser, who: People) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = undone(client, then(client, press(client, opened(client, report), "note", admin_note="Mine")))
+    do(bea, report, "note", admin_note="Bea's")
+    page = redone(client, page)
+    assert told(page) == ["Nothing was redone."] and page.none("form", id="redo")
+    assert "note: changed since, so not redone" in page.id("desk-status").one("details").words
+    assert stored(report).admin_note == "Bea's"
 
 
 def test_an_undo_gives_back_what_was_typed_for_it(browser_of: Browser, who: People) -> None:

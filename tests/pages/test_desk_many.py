@@ -480,7 +480,7 @@ def test_an_undo_that_a_worker_ends_says_so_and_what_was_before_is_no_news(
     for _ in range(2):
         page = get(client, DESK + ALL)
         assert told(page) == ["Undone: label mail on 5 reports."]
-        form = page.id("desk-status").one("form")
+        form = page.id("undo")
         assert form.words.startswith("Before that: Snoozed “report 0”") and form.none(class_="mark")
     page = then(client, press(client, opened(client, made[1]), "own me"))
     assert told(page) == ["Claimed “report 1”"]
@@ -498,12 +498,36 @@ def test_an_undo_that_was_stopped_is_offered_again(
     page = get(client, DESK + ALL)
     page = then(client, client.post(page.id("bulks").one("form")["action"], {"here": DESK + ALL}))
     assert told(page) == ["Stopped after 2 of 5. Undo again to continue."]
-    form = page.id("desk-status").one("form")
-    assert form.words.startswith("Before that: New label mail on 5 reports")
-    then(client, submit(client, form))
+    assert page.id("undo").words.startswith("Before that: New label mail on 5 reports")
+    then(client, submit(client, page.id("undo")))
     bulk.advance(Bulk.objects.latest("pk").pk)
     assert not Labelled.objects.exists()
     assert told(get(client, DESK + ALL)) == ["Undone: label mail on 5 reports."]
+
+
+def test_a_redo_of_many_is_done_by_a_worker_and_is_an_action_again(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, client = reports(who.alice, 5), browser_of("admin")
+    page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
+    page = then(client, submit(client, page.id("undo")))
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
+    page = then(client, submit(client, page.id("redo")))
+    assert told(page) == ["Redoing: label mail on 5 reports."] and "0 of 5" in page.id("bulks").words
+    make.half_done_bulk()
+    page = then(client, client.post(page.id("bulks").one("form")["action"], {"here": DESK + ALL}))
+    assert told(page) == ["Stopped after 2 of 5. Redo again to continue.", "New label mail on 2 reports"]
+    assert Labelled.objects.count() == 2
+    then(client, submit(client, page.id("redo")))
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    assert Labelled.objects.count() == 5
+    page = get(client, DESK + ALL)
+    assert page.none("form", id="redo") and page.id("undo").words.startswith("Labelled 3 reports mail")
+    page = then(client, submit(client, page.id("undo")))
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    page = then(client, submit(client, get(client, DESK + ALL).id("undo")))
+    assert not Labelled.objects.exists()
 
 
 def test_who_has_one_of_many_open_is_told_what_was_done_to_it(

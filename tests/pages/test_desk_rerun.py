@@ -348,7 +348,12 @@ def test_resolving_as_fixed_tells_everybody_who_said_the_same_and_is_undone_at_o
     answer = submit(client, before.id("undo"))
     assert query_of(answer["Location"])["item"] == mended.feedback_id, "that is what it was about"
     undone = "Undone: resolution of “It is not that many.” with 3 duplicates, and the replies to 2 people."
-    assert told(get(client, answer["Location"])) == [undone]
+    page = get(client, answer["Location"])
+    assert told(page) == [undone]
+    page = get(client, submit(client, page.id("redo"))["Location"])
+    assert told(page) == ["Resolved “It is not that many.” with 3 duplicates as fixed, 2 people answered"]
+    assert stored(mended).resolved and stored(mended).triage.outcome == "fixed" and stored(mended).triage.proof
+    assert told(get(client, submit(client, page.id("undo"))["Location"])) == [undone]
     assert not stored(mended).resolved and not stored(family["alike"]).resolved
     assert [reply_of(each) for each in (mended, family["copy"], family["alike"])] == [None] * 3
     assert stored(family["copy"]).triage.duplicate_of == mended and reply_of(family["answered copy"]) == "Thank you."

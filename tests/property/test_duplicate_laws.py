@@ -75,8 +75,13 @@ def test_no_duplicate_is_of_a_duplicate_and_what_was_just_done_is_taken_back_who
                 return
         check_law()
         if done and is_regretted:
-            bulk.undo(admin, done)
+            after = picture()
+            back = bulk.undo(admin, done)
             assert picture() == before, "what was just done is taken back whole"
+            again = bulk.undo(admin, back.key)
+            assert picture() == after, "and done again"
+            bulk.undo(admin, again.key)
+            assert picture() == before, "and taken back"
         elif done:
             actions.append(done)
 
