@@ -21,6 +21,8 @@ SEARCH_SECONDS: Final = 0.25
 _TRIES: Final = 8
 _HIDING = re.compile(r"\(\?(?:#|[a-zA-Z]*[xV])")
 """Comments and flags that could hide a repeat count, or allow nested classes."""
+_RECURSION = re.compile(r"\(\?(?:R|[+-]?\d|&|P>)")
+"""A group that calls a group, or the whole: neither Python's nor ECMA-262's, and it can fill the memory in no time."""
 _COUNT = re.compile(r"\{(\d*)(?:,(\d*))?\}")
 
 
@@ -38,6 +40,8 @@ def compiled(pattern: str, *, ecma: bool = False) -> Any:
         raise PatternRefused(f"is longer than {MAX_PATTERN} characters")
     if _has(pattern, _HIDING):
         raise PatternRefused("contains a comment, or the flag x or V")
+    if _has(pattern, _RECURSION):
+        raise PatternRefused("calls a group, or itself")
     size = _written_out(pattern)
     if size > MAX_REPEATS:
         raise PatternRefused(f"repeats more than {MAX_REPEATS} times")

@@ -118,9 +118,10 @@ CACHES = {
         "BACKEND": "core.caching.RedisOrMemory" if ENV.redis_url else "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": ENV.redis_url or "heddle",
         "KEY_PREFIX": ENV.queue_prefix,
-        # More entries than passwords can be tried during a sign-in pause; otherwise tries for made-up addresses would
-        # push out the counter of a real one. For the in-memory cache only; Redis has its own limits.
-        "max_entries": 5_000,
+        # More entries than passwords can be tried while wrong ones are counted; otherwise tries for made-up addresses
+        # would push out the counter of a real one: two at a time for 15 minutes, two entries each. For the in-memory
+        # cache only; Redis has its own limits.
+        "max_entries": 50_000,
     }
 }
 

@@ -22,6 +22,8 @@ REPEATS, WORDS, OVERLAP = 255, 16_000, 100
 """Limits of `pieces`: how often a word may occur in one and how many words it may have, because PostgreSQL's vectors
 keep 255 positions of a word and none behind 16,383; and how many words are repeated where a text is cut.
 """
+SHOWN_WORDS = 12
+"""Words of a phrase by which it is shown where an index has found it."""
 NEEDED = "must contain a letter or a digit"
 _SAYS = "says_words"
 """A function for SQLite: whether one of several texts contains the phrase that is its first argument."""
@@ -163,10 +165,13 @@ def _only_itself(letter: re.Match[str]) -> str:
 
 @lru_cache(maxsize=64)
 def pattern_in_written(phrase: str) -> re.Pattern[str]:
-    """A pattern that finds a phrase in a text as it was written, where an index of `plain` texts does."""
+    """A pattern that finds a phrase in a text as it was written, where an index of `plain` texts does; of a long phrase
+    the first words, because each place of the text is tried with all of them.
+    """
     # Not IGNORECASE, for which more letters are the same than for the index, such as a dotless i and an i.
     words = [_any_accents(word) for word in plain(phrase).rstrip("*").split()]
-    return re.compile(_pattern(words, apart=_apart(), alone=_LETTER, goes_on=phrase.endswith("*")))
+    goes_on = phrase.endswith("*") and len(words) <= SHOWN_WORDS
+    return re.compile(_pattern(words[:SHOWN_WORDS], apart=_apart(), alone=_LETTER, goes_on=goes_on))
 
 
 def _any_accents(word: str) -> str:

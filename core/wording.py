@@ -70,6 +70,31 @@ def share(part: float, whole: float) -> str:
     return f"{shown}\u202f%"
 
 
+def composed(text: str) -> str:
+    """A text in Unicode's form NFC, to compare it with others. Of more than 30 marks in a row, as no language has them,
+    each 30 are put in order by themselves (the stream-safe format of UAX #15): to order all of them takes time by the
+    square of their number, in which nothing else runs.
+    """
+    return unicodedata.normalize("NFC", _MANY_MARKS.sub(_cut_marks, text))
+
+
+def _cut_marks(row: re.Match[str]) -> str:
+    cut, marks = [], 0
+    for each in row[0]:
+        marks = marks + 1 if unicodedata.combining(each) else 0
+        if marks > _MARKS_IN_ORDER:
+            cut.append(_GRAPHEME_JOINER)
+            marks = 1
+        cut.append(each)
+    return "".join(cut)
+
+
+_MARKS_IN_ORDER = 30
+_GRAPHEME_JOINER = "\u034f"
+_MANY_MARKS = re.compile(r"[^\w\s\x00-\x7f]{31,}")
+"""What may be such marks: none of them is a letter, a digit or a blank."""
+
+
 def flat(text: str) -> str:
     """A text in one line, each run of blanks, control and bidirectional formatting characters as one blank."""
     return re.sub(r"\s+", " ", _UNPRINTABLE.sub(" ", text))

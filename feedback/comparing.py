@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
-from unicodedata import normalize
 
 from django.db import connection
 from django.db.models import Max, QuerySet
 from django.utils.text import get_text_list
 
 from core import fulltext
+from core.wording import composed
 from feedback import indexing
 from feedback.deciding import UNDO
 from feedback.models import RatedTool, Triage, TriageChange, UserFeedback
@@ -234,7 +234,7 @@ def _words_of(notes: str) -> dict[str, str]:
     ends, each two letters in a row are one.
     """
     found: dict[str, str] = {}
-    for written in fulltext.split(normalize("NFC", notes)):
+    for written in fulltext.split(composed(notes)):
         parts = fulltext.plain(written).split()
         found |= {word: word if parts[1:] else written for word in parts if len(word) > _LETTERS and word not in _STOP}
         found |= {one + other: one + other for one, other in pairwise(parts) if len(one + other) == _LETTERS}

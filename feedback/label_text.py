@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from core.grammar import spaced
 from core.visible import is_visible
+from core.wording import composed
 
 LABEL_LENGTH = 60
 LABELS_LENGTH = 200
@@ -24,7 +25,7 @@ def plain(name: str) -> str:
     that are not seen, such as marks of direction; empty if nothing else is left.
     """
     seen = "".join(each for each in name if unicodedata.category(each) != "Cf" or each in _JOINERS)
-    words = " ".join(spaced(unicodedata.normalize("NFC", seen)).split())
+    words = " ".join(spaced(composed(seen)).split())
     return words if is_visible(words) else ""
 
 

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import islice
 from operator import or_
+from time import thread_time
 
 from django.db.models import Min, Q
 from django.db.models.functions import Left
@@ -19,8 +21,12 @@ from threads.presenting.listing import Hit
 
 _BEFORE, _AFTER = 40, 160
 """Characters shown around the text; the page cuts the rest of the line."""
-_READ = 50_000
+_READ = 200_000
 """Characters of a message in which the text is looked for."""
+_PHRASES = 5
+"""Phrases of a search whose places are looked for: each place of a text is tried with all of them."""
+_SECONDS = 0.5
+"""Processor time for looking. Messages for which none is left are shown from their beginning."""
 _WORD_BEGUN, _WORD_ENDED = re.compile(r"\w*\Z"), re.compile(r"\w*")
 
 
@@ -65,11 +71,12 @@ def in_titles(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]
 
 
 def _said_in(threads: set[int], phrases: Sequence[tuple[str, ...]], after: int = -1) -> dict[int, Hit]:
-    said = _said(phrase for phrase, *_ in phrases)
-    return {
-        pk: _hit(idx, text, said) or _hit(idx, calls, said) or Hit(idx, flat((text or calls)[:_AFTER]), "", "")
-        for pk, idx, text, calls in searching.first_messages(sorted(threads), phrases, after)
-    }
+    said, found, began = _said(phrase for phrase, *_ in phrases), {}, thread_time()
+    for pk, idx, text, calls in searching.first_messages(sorted(threads), phrases, after):
+        is_in_time = thread_time() - began < _SECONDS
+        hits = (_hit(idx, part[:_READ], said) for part in (text, calls) if is_in_time)
+        found[pk] = next(filter(None, hits), None) or Hit(idx, flat((text or calls)[:_AFTER]), "", "")
+    return found
 
 
 def _placed(threads: set[int], sought: Sought, after: int = -1) -> dict[int, Hit]:
@@ -83,11 +90,12 @@ def _calls_saying(thread: Thread, index: int, sought: Sought) -> set[tuple[str, 
     said = _said(phrases)
     rows = Block.objects.filter(thread=thread, idx=index, kind__in=("tool_use", "tool_result"))
     found = rows.values_list("kind", "tool_use_id", "data")
-    return {(kind, use_id) for kind, use_id, data in found if said.search(searching.called(kind, data))}
+    return {(kind, use_id) for kind, use_id, data in found if said.search(searching.called(kind, data)[:_READ])}
 
 
 def _said(phrases: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(fulltext.pattern_in_written(phrase).pattern for phrase in phrases))
+    patterns = (fulltext.pattern_in_written(phrase).pattern for phrase in phrases)
+    return re.compile("|".join(islice(patterns, _PHRASES)))
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -1,7 +1,6 @@
 """Evaluates expectations on a transcript, without asking a model."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -11,6 +10,7 @@ from django.utils.text import Truncator, get_text_list
 
 from catalogue import patterns
 from core.canonical import canonical_json
+from core.wording import composed
 from feedback.checks.wire import OF_WORDS
 from threads import goals, pending, reading
 from threads.content import LOAD_SKILL, BlockDict
@@ -187,7 +187,7 @@ def _says(words: str, value: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text.casefold()).split())
+    return " ".join(composed(text.casefold()).split())
 
 
 def _cut(text: str) -> str:

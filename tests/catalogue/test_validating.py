@@ -359,6 +359,11 @@ def test_searches_of_other_threads_do_not_count_C55():
         r"[\\](?x)a",
         "(?i-s:(?mx)a)",
         r"(?#[)(?x)a]",
+        "(?:(?R)?(?R)?)a",
+        "(a(?1)?)b",
+        "(a(?-1)?)b",
+        "(?P<x>a(?&x)?)b",
+        "(?P<x>a(?P>x)?)b",
     ],
 )
 def test_a_pattern_that_cannot_be_used_is_refused(pattern):

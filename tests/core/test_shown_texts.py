@@ -5,16 +5,17 @@ import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from time import thread_time
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core import markdown, payloads
-from core.markdown import markdown_html, opening, written_html
+from core.markdown import Work, markdown_html, opening, written_html
 from core.payloads import gist, json_html
 from core.templatetags import ui
-from core.wording import ago, isolated, limit_text, one_line, size_text, took
+from core.wording import ago, composed, isolated, limit_text, one_line, size_text, took
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
 TAG = re.compile(r"<\s*/?\s*([a-zA-Z0-9]+)")
@@ -418,3 +419,28 @@ def test_what_people_wrote_turns_no_words_around_it(text, shown):
 def test_what_follows_a_table_without_a_blank_line_is_none_of_its_rows(behind: str) -> None:
     small = "|a|b|c|d|e|f|g|h|\n" + "|-" * 8 + "|\n" + "|1|2|3|4|5|6|7|8|\n"
     assert "<table" in markdown_html(small + behind)
+
+
+@given(st.text(st.sampled_from("ae\u0301\u0315\u0300\u05b0 \uac00\u1161\U0001f600"), max_size=40))
+def test_a_text_with_few_marks_in_a_row_is_composed_as_by_unicode(text: str) -> None:
+    marks = max(map(len, re.findall("[\u0301\u0315\u0300\u05b0]+", text)), default=0)
+    assert composed(text) == normalize("NFC", text) or marks > 30
+
+
+def test_a_million_marks_in_a_row_are_composed_like_a_few() -> None:
+    """All of them together would be put in order for half an hour."""
+    hostile = "a" + "\u0315\u0300" * 500_000
+    said = composed(hostile)
+    assert said.startswith("\u00e0\u0300") and composed(said) == said
+    assert composed("e\u0301" * 1_000) == "\u00e9" * 1_000, "each letter has its own"
+    assert composed("\U0001f600" * 100) == "\U0001f600" * 100, "symbols in a row are no marks"
+
+
+@pytest.mark.parametrize("text", ["* a\n" * 4_999, "*_" * 9_990])
+def test_of_a_page_as_much_is_read_as_markdown_as_takes_no_long_time(text: str) -> None:
+    work = Work()
+    shown = [markdown_html(text, work) for _ in range(30)]
+    plain = [each for each in shown if 'class="plain"' in each]
+    assert 3 < len(shown) - len(plain) < 15 and plain == shown[-len(plain) :]
+    assert "<strong>" in markdown_html("**short**", work), "what takes little is read all the same"
+    assert 'class="plain"' not in markdown_html(text), "a text by itself is"

@@ -63,6 +63,14 @@ def test_no_text_takes_long_to_search(phrase, between):
     assert thread_time() - began < 2
 
 
+def test_a_long_phrase_is_shown_by_its_first_words():
+    """Each place of a text is tried with all words, and the index has found it already."""
+    phrase = "a " * 900 + "end"
+    found = fulltext.pattern_in_written(phrase).search("A, a; " * 12_000 + "end")
+    assert found and len(found[0].split()) == fulltext.SHOWN_WORDS
+    assert fulltext.pattern_in_written("a " * 20 + "b*").search("a " * fulltext.SHOWN_WORDS)
+
+
 @law
 @given(text=WRITTEN, ends=st.tuples(st.integers(0, 14), st.integers(0, 14)))
 def test_every_part_of_a_text_without_its_ends_is_found(text, ends):

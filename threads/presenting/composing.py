@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from django.utils.safestring import SafeString
 
-from core.markdown import markdown_html, vouched, written_html
+from core.markdown import Work, markdown_html, vouched, written_html
 from core.payloads import gist, json_html
 from core.wording import one_line, whole_characters
 from threads.advice import ADVICE
@@ -141,6 +141,7 @@ class _Maker:
     figures: Mapping[int, tuple[str, ...]]
     imported: Import | None = None
     paired: set[tuple[int, str]] = field(default_factory=set)
+    work: Work = field(default_factory=Work)
     answered: dict[int, str] = field(default_factory=dict)
     """By message with results: the anchor of the first call that has one of them."""
 
@@ -229,7 +230,7 @@ class _Maker:
         text = "".join(words)
         if not text.strip() and not is_open:
             return
-        html = written_html(text) if message.role == "user" else markdown_html(text)
+        html = written_html(text) if message.role == "user" else markdown_html(text, self.work)
         if is_open:
             html = _with_caret(html)
         yield Prose(message.index, html, whole_characters(text), is_note=message.role == "roboto")
