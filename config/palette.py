@@ -49,7 +49,8 @@ def palette(request: HttpRequest) -> HttpResponse:
     """What fits the typed words: the list alone for the palette, a page without scripts.
 
     `acts` are the keys of the page, each with its button's caption, separated by tabs: `e Resolve & next`. What is in a
-    menu has a name instead of a key, after that of the menu if its caption does not say it: `Snooze:tomorrow Tomorrow`.
+    menu has a name instead of a key, after that of the menu if its caption does not say it, and then its letter in the
+    open menu, or `none`: `Snooze:tomorrow t Tomorrow t`.
     """
     typed = request.GET.get("q", "")[:_MOST_CHARACTERS].strip()
     words = typed.split()[:_MOST_WORDS]
@@ -85,6 +86,9 @@ def _acts(sent: str | None) -> Iterator[Act]:
     seen = set[str]()
     for line in [*sent.split("\t")[:_MOST_ACTS], _EVERYWHERE] if sent is not None else ():
         key, _, caption = line.partition(" ")
+        if ":" in key:
+            letter, _, caption = caption.partition(" ")
+            key, caption = f"{key} {letter}", " ".join(caption.split()).removesuffix(f" {letter}")
         act = Act(key, " ".join(caption.split()))
         name = re.sub(r" \d+$", "", act.name.removesuffix(f" {act.shown}"))
         if name and key not in seen and key not in _ELSEWHERE:

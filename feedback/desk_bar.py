@@ -60,7 +60,7 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         total=total,
         state=parsed.state,
         order=parsed.order.name,
-        other_order=_other_order(parsed, query.get("item", "")),
+        other_order=other_order(parsed, query.get("item", "")),
     )
 
 
@@ -89,7 +89,7 @@ def _note_on(parsed: Query, word: str) -> Note | None:
     return None
 
 
-def _other_order(parsed: Query, item: str) -> Choice:
+def other_order(parsed: Query, item: str) -> Choice:
     """The same reports in reverse order; the open one stays open."""
     other = OLDEST if parsed.order == NEWEST else NEWEST
     return Choice(f"Show {other.name} first", href({"q": parsed.sorted_by(other).text, "item": item}))

@@ -50,6 +50,8 @@ class Snooze(NamedTuple):
     choice: str
     word: str
     until: datetime | None = None
+    letter: str = ""
+    """Its key in the menu."""
 
     @property
     def at(self) -> str:
@@ -70,10 +72,10 @@ def snoozes(tz: tzinfo) -> list[Snooze]:
     if monday == tomorrow:
         monday += timedelta(days=7)
     return [
-        Snooze("4h", "In 4 hours", (now.astimezone(UTC) + timedelta(hours=4)).astimezone(tz)),
-        Snooze("tomorrow", "Tomorrow", datetime.combine(tomorrow, _MORNING, tz)),
-        Snooze("week", "Next week", datetime.combine(monday, _MORNING, tz)),
-        Snooze("again", "Until it happens again"),
+        Snooze("4h", "In 4 hours", (now.astimezone(UTC) + timedelta(hours=4)).astimezone(tz), "i"),
+        Snooze("tomorrow", "Tomorrow", datetime.combine(tomorrow, _MORNING, tz), "t"),
+        Snooze("week", "Next week", datetime.combine(monday, _MORNING, tz), "n"),
+        Snooze("again", "Until it happens again", None, "u"),
     ]
 
 

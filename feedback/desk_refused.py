@@ -96,9 +96,11 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: QueryDict, t
     change, column = getattr(problem, "change", None), problem.columns[0]
     if change is None:
         sides = (("Now", item.said), ("When you read it", form.get("read", "")))
-        has_typed = desk_forms.has_typed_note(form) or form.get("label", "").strip()
+        replies = form.get("verb") == "reply answered"
+        has_typed = replies or desk_forms.has_typed_note(form) or form.get("label", "").strip()
         kept = " Your text is kept." if has_typed else ""
-        return Conflict(problem.message, f"Press again if it still applies.{kept}", sides)
+        column = "public_reply" if replies else ""
+        return Conflict(problem.message, f"Press again if it still applies.{kept}", sides, column)
     is_own = change.actor_id == actor.user_id
     if column == "public_reply" and desk_forms.fixes(form):
         sides = (("Theirs", item.public_reply), ("Yours", form.get("fixed_reply", "")))

@@ -30,7 +30,7 @@ from feedback import (
 )
 from feedback.checks import screen as checks_screen
 from feedback.models import UserFeedback
-from feedback.presenting import Alike, PageBeside, ReportRow, href, outcomes
+from feedback.presenting import Alike, PageBeside, ReportRow, href, letters, outcomes
 from feedback.querying import Meaning, Order, Position, Query, matching, meaning, parse, row_ids
 from feedback.saved_views import PAGE
 from threads import extracts, profiles
@@ -161,7 +161,10 @@ def offered(actor: Actor, tz: ZoneInfo) -> dict[str, Any]:
     """
     times = {"snoozes": desk_forms.snoozes(tz), "snooze_days": desk_forms.days_to_snooze(tz)}
     people = desk_records.people(actor)
-    return {"outcomes": outcomes(), "people": people, "profiles": profiles.all_profiles(), **times}
+    # Two letters are those of the other items of the bulk form's menu.
+    assignees = list(zip(people, letters((each.display_name for each in people), taken="ar"), strict=True))
+    choices = {"outcomes": outcomes(), "people": people, "assignees": assignees}
+    return {**choices, "profiles": profiles.all_profiles(), **times}
 
 
 def _listed(

@@ -31,6 +31,7 @@ from core.wording import isolated
 from feedback import (
     bulk,
     comment_forms,
+    desk_bar,
     desk_forms,
     desk_live,
     desk_nearby,
@@ -122,7 +123,9 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
         return redirect(current)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
-        part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
+        parsed = parse(query["q"])
+        order = {"order": parsed.order.name, "other_order": desk_bar.other_order(parsed, query["item"])}
+        part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query), **order}
         return _apart(render(request, "feedback/_opened.html", part))
     ahead = request.headers.get("Heddle-Ahead", "")
     context = desk_screen.page(

@@ -6,7 +6,7 @@ from datetime import datetime
 from urllib.parse import urlencode
 from zlib import crc32
 
-from core import moments
+from core import fulltext, moments
 from core.paging import COUNT_LIMIT
 from core.templatetags.ui import thousands
 from feedback.taxonomy import Category, Outcome, Sentiment, fitting, group_of
@@ -40,9 +40,28 @@ def many_reports(count: int) -> str:
     return f"{thousands(count)} report{'' if count == 1 else 's'}"
 
 
-def outcomes() -> list[tuple[str, str, bool]]:
-    """The outcomes to choose from: name, label, and whether it is the default. Duplicates have their own form."""
-    return [(each.value, each.label, each == Outcome.NOTED) for each in Outcome if each != Outcome.DUPLICATE]
+def outcomes() -> list[tuple[str, str, bool, str]]:
+    """The outcomes to choose from: name, label, whether it is the default, and its letter in a menu. Duplicates have
+    their own form.
+    """
+    offered = [each for each in Outcome if each != Outcome.DUPLICATE]
+    by_use = sorted(offered, key=Outcome.NOTED.__ne__)
+    lettered = dict(zip(by_use, letters(each.label for each in by_use), strict=True))
+    return [(each.value, each.label, each == Outcome.NOTED, lettered[each]) for each in offered]
+
+
+def letters(words: Iterable[str], *, taken: str = "") -> list[str]:
+    """For each item of a menu the key that chooses it: the first letter or digit of its words that none before it has;
+    empty if there is none.
+    """
+    used, found = set(taken), []
+    for each in words:
+        free = (
+            letter for letter in fulltext.plain(each) if letter.isascii() and letter.isalnum() and letter not in used
+        )
+        found.append(next(free, ""))
+        used.add(found[-1])
+    return found
 
 
 class _Spelled(Sentimental):
@@ -130,6 +149,10 @@ class HistoryLine:
     """The word for that."""
     rerun: str = ""
     """The id of the thread of a rerun, to compare with the rated answer here: it was made, or shows the outcome."""
+    undoable: str = ""
+    """The id of the action that this tells of, if it is the reader's own and can be undone."""
+    extent: int = 1
+    """How many reports that action changed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -311,8 +311,13 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
         HistoryLine(report.created_by.display_name, f"rated message {report.message_sequence_num}", report.created)
     ]
     people, reports = desk_records.named(changes)
+    undoable = undoing.undoable_among(actor, changes)
     for change in changes:
-        lines += historytelling.lines_of(change, people, reports, tz=tz)
+        told = historytelling.lines_of(change, people, reports, tz=tz)
+        if told and change.pk in undoable:
+            action, extent = undoable[change.pk]
+            told[-1] = replace(told[-1], undoable=action, extent=extent)
+        lines += told
     if report.modified != report.created:
         lines.append(HistoryLine(report.created_by.display_name, "changed the rating", report.modified))
     forks = list(_forks_since(actor, report)) if has_forks(report.thread_id) else []

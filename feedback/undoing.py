@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from accounts.models import User
@@ -205,6 +205,21 @@ def _inverse(subject: Subject, change: TriageChange) -> tuple[Decision, list[str
         if root in (report.pk, subject["duplicate_of_id"]):
             stay, decision = sorted(change.after), {}
     return decision, [column for column in stay if column not in _HISTORY_ONLY]
+
+
+def undoable_among(actor: Actor, changes: Sequence[TriageChange]) -> dict[int, tuple[str, int]]:
+    """What the actor did to a report and may undo, by the row id of its last change there: the action's id, and how
+    many reports it changed. One query if there is any.
+    """
+    begin, undone = timezone.now() - WINDOW, {each.undoes for each in changes}
+    own = (each for each in changes if each.actor_id == actor.user_id and each.at > begin)
+    is_final = {UNDO, FOLLOW, *FINAL}
+    last = {each.action: each.pk for each in own if each.verb not in is_final and each.action not in undone}
+    if not last:
+        return {}
+    rows = TriageChange.objects.filter(action__in=last).exclude(verb=FOLLOW).order_by()
+    counted = rows.values_list("action").annotate(reports=Count("feedback", distinct=True))
+    return {last[action]: (ids.ACTION + action, count) for action, count in counted}
 
 
 def taken_back(actor: Actor, changes: Sequence[TriageChange]) -> dict[str, str]:

@@ -20,7 +20,7 @@ function settle() {
 	tell();
 	hold();
 	progress();
-	heard === (heard = query() + location.search.match(/com\w+=\w+/g)) || listen();
+	was || heard === (heard = query() + location.search.match(/com\w+=\w+/g)) || listen();
 }
 
 function progress() {
@@ -73,6 +73,7 @@ on("htmx:configRequest", ({ target, detail: { parameters, headers } }) => {
 	next = /^(res|dup|sn|note_)/.test(parameters.verb) && ahead.get(to?.href)?.text;
 	if (!next) return;
 	headers["Heddle-Ahead"] = next.includes(shown);
+	all("option", desk).map((each) => each.toggleAttribute("selected", each.selected));
 	here = [desk.innerHTML, location.href];
 });
 
@@ -114,8 +115,8 @@ function swap(old, fresh) {
 	if (!old) return;
 	if (news && one(IN_USE, old)) return later();
 	old.after(fresh);
-	for (const each of all(".rep, .more, .pager", fresh))
-		if (part(each.id)?.outerHTML.replace(/ (tabi|open)[^>]+/g, "") === each.outerHTML) each.replaceWith(part(each.id));
+	all(".rep, .more, .pager", fresh).map((each) =>
+		part(each.id)?.outerHTML.replace(/ (tabi|open)[^>]+/g, "") === each.outerHTML && each.replaceWith(part(each.id)));
 	old.remove();
 	adopt(fresh);
 }
@@ -189,10 +190,10 @@ on("click", ({ target, shiftKey }) => {
 	rows.slice(Math.min(...ends), Math.max(...ends) + 1).map((id) => ids[target.checked ? "add" : "delete"](id));
 	last = target.value;
 	recall(ids);
-	say(words("[data-ticked]"));
+	say(words("#ticked"));
 });
-on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && (every = target.checked ?? every, say(words(every ? "#bulk p label" : "[data-ticked]"))));
-on("reset", (event) => event.target.id === "bulk" && (event.preventDefault(), recall(new Set)));
+on("change htmx:afterSwap", ({ target }) => target.closest("#bulk p label") && (every = target.checked ?? every, say(words(every ? "#bulk p label" : "#ticked"))));
+on("reset", (event) => event.target.id === "bulk" && (event.preventDefault(), recall(new Set), refocus(1)));
 
 function recall(ids = ticks()) {
 	const bulk = part("bulk");
@@ -200,7 +201,7 @@ function recall(ids = ticks()) {
 	sessionStorage.ticks = JSON.stringify([query(), ...ids]);
 	bulk.toggleAttribute("data-on", size);
 	last = size && last;
-	one("[data-ticked]").textContent = `${size} ticked`;
+	part("ticked").textContent = `${size} ticked`;
 	bulk.ticked.value = [...ids];
 	if (bulk.all) bulk.all.checked = every &&= size;
 	all(".rep input").map((box) => size -= box.checked = ids.has(box.value));
@@ -219,17 +220,11 @@ const lease = (item, leave = "") => navigator.sendBeacon(`/feedback/${item}/leas
 
 function tell() {
 	if (!leases) return;
-	for (const each of all(".rep")) {
-		const who = leases[each.id.slice(2)];
-		who ? each.dataset.held = who : delete each.dataset.held;
-	}
+	all(".rep").map(({ id, dataset }) => (dataset.held = leases[id.slice(2)]) || delete dataset.held);
 	note("held", leases[shown]);
 }
 
-function note(id, who) {
-	const name = one(`#${id} strong`);
-	if (name) name.textContent = who, part(id).hidden = !who;
-}
+const note = (id, who) => all(`#${id} strong`).map((name) => (name.textContent = who, part(id).hidden = !who));
 
 const NEWS = {
 	open: clear,

@@ -12,7 +12,7 @@ function isUsed(event) {
 	if (one(":modal, :popover-open")) return key === "?" && press(one(":popover-open .btn"));
 	if (queue[0] ? ends(event) : inField(event) || inList(event)) return 1;
 	if (key === "Escape") closeMenus() || one("#bulk[data-on]")?.reset();
-	if (chord || event.altKey || event.getModifierState("AltGraph") || key[1] || event.repeat && !"jk".includes(key) || !queue[0] && target.closest(TYPING + ", .keyless *")) return;
+	if (chord || key[1] || event.repeat && !"jk".includes(key) || !queue[0] && (event.altKey || event.getModifierState("AltGraph") || target.closest(TYPING + ", .keyless *"))) return;
 	queue.push(event.shiftKey ? key : key.toLowerCase());
 	return act() || queue[0];
 }
@@ -35,7 +35,7 @@ function act() {
 	let used;
 	while (queue[0] && !one(".htmx-request:not([hx-trigger], #renew)") && (!one("#desk[aria-busy]") || "jknxo".includes(queue[0]))) {
 		const key = queue.shift();
-		used = active().matches(TYPING) ? type(key) : one(":popover-open, .menu[open]") ? press(key === "Enter" ? active() : one(`.menu[open] ${named(key)}`)) : plain(key);
+		used = active().matches(TYPING) ? type(key) : one(":popover-open, .menu[open]") ? press(key === "Enter" ? active() : one(`.menu[open] ${named(key).replace("=", "~=")}`)) : plain(key);
 	}
 	return used;
 }
@@ -156,10 +156,7 @@ function rove(list, by, opens) {
 const settle = (links, current) => links.map((link) => (link.closest(".rep")?.querySelector("input") ?? link).tabIndex = link.tabIndex = -(link !== current));
 
 htmx.onLoad((root) => {
-	for (const list of all("[data-roving]", root.closest("[data-roving]") ?? root)) {
-		const links = stops(list);
-		settle(links, links.find(isOpen) ?? links[0]);
-	}
+	all("[data-roving]", root.closest("[data-roving]") ?? root).map(stops).map((links) => settle(links, links.find(isOpen) ?? links[0]));
 	all("[data-focus]", root).map((each) => (show(each.form), each.focus(), each.rows ? each.selectionStart = each.textLength : each.select?.()));
 });
 

@@ -72,7 +72,7 @@ function place(article, held) {
 const turns = () => all("[data-index]", talk);
 
 function drop(index) {
-	for (const article of turns()) if (+article.dataset.index >= index) article.remove(), aside.delete(article.id);
+	turns().map((article) => +article.dataset.index >= index && (article.remove(), aside.delete(article.id)));
 }
 
 function renew(fresh, held) {

@@ -205,7 +205,7 @@ def test_ticks_and_moves_have_one_place(empty: Heddle, visit: Callable[..., Visi
         page.locator(".rep a").first.focus()
     for key in "xjx":
         page.keyboard.press(key)
-    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    expect(page.locator("#ticked")).to_have_text("2 ticked")
     assert [box.is_checked() for box in page.locator(".rep input").all()] == [True, True, False]
     shows(page, "Complaint 1")
 
@@ -221,9 +221,9 @@ def test_with_shift_all_from_the_last_tick_to_this_one_are_ticked_or_not(
     boxes.nth(7).click()
     page.keyboard.press("Escape")
     boxes.nth(4).click(modifiers=["Shift"])
-    expect(page.locator("[data-ticked]")).to_have_text("1 ticked")
+    expect(page.locator("#ticked")).to_have_text("1 ticked")
     boxes.nth(1).click(modifiers=["Shift"])
-    expect(page.locator("[data-ticked]")).to_have_text("4 ticked")
+    expect(page.locator("#ticked")).to_have_text("4 ticked")
     boxes.nth(2).click()
     boxes.nth(3).click(modifiers=["Shift"])
     assert [box.is_checked() for box in boxes.all()] == [place in (1, 4) for place in range(8)]
@@ -237,7 +237,7 @@ def test_with_shift_all_from_the_last_tick_to_this_one_are_ticked_or_not(
     for _ in range(2):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Shift+X")
-    expect(page.locator("[data-ticked]")).to_have_text("5 ticked")
+    expect(page.locator("#ticked")).to_have_text("5 ticked")
     assert page.evaluate("getSelection().isCollapsed")
     page.click("#bulk [value=resolve]")
     expect(page.locator("#said")).to_contain_text("Resolved 5 reports")
@@ -565,11 +565,13 @@ def test_a_resolve_that_failed_leads_back_to_what_was_typed(
     shows(page, "Complaint 1")
     visitor.wait_until_fetched_ahead()
     page.fill("#admin-note", "Half a note")
+    page.locator("#triage [name=outcome]").select_option("fixed")
     page.route("**/feedback/fb_*/", lambda line: line.fulfill(status=status) if status else line.abort())
     page.click("#triage [value=resolve]")
     expect(page.locator(".failed")).to_be_visible()
     shows(page, "Complaint 1")
     expect(page.locator("#admin-note")).to_have_value("Half a note")
+    expect(page.locator("#triage [name=outcome]")).to_have_value("fixed")
     assert parse_qs(urlsplit(page.url).query)["item"] == [stored(empty, thread_id)[1]["feedback_id"]]
     page.unroute_all(behavior="ignoreErrors")
     page.click("#triage [value=resolve]")
@@ -578,6 +580,8 @@ def test_a_resolve_that_failed_leads_back_to_what_was_typed(
     expect(page.locator("#desk-status")).to_contain_text("Resolved “Complaint 1”")
     made = [(each["resolved"], each["admin_note"]) for each in stored(empty, thread_id)]
     assert made == [(False, None), (True, "Half a note"), (False, None)]
+    record = empty.call("admin", "GET", f"admin/feedback/{stored(empty, thread_id)[1]['feedback_id']}/triage")
+    assert record["outcome"] == "fixed", "what was chosen before it failed"
 
 
 def test_nothing_is_lost_when_the_server_does_not_answer(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -703,6 +707,76 @@ def test_menus_open_by_keys_and_give_the_focus_back(empty: Heddle, visit: Callab
     page.keyboard.type("fb_nothing")
     page.keyboard.press("Escape")
     expect(page.locator("#duplicate-of")).to_be_hidden()
+
+
+def test_the_other_order_keeps_the_report_that_is_open_now(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """And not the one that was open when the list was last read: the next key would be for that one."""
+    complaints(empty, 3, "Order")
+    page = visit("admin").page
+    first_of_the_open(page, "Order 2")
+    page.keyboard.press("a")
+    expect(page.locator("#said")).to_contain_text("Claimed")
+    page.keyboard.press("j")
+    shows(page, "Order 1")
+    page.keyboard.press("Shift+O")
+    expect(page.locator(".rep").first).to_contain_text("Order 0")
+    shows(page, "Order 1")
+    page.keyboard.press("j")
+    shows(page, "Order 2")
+
+
+def test_items_of_a_menu_are_chosen_by_their_letters(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """Which mean nothing else while it is open, and nothing of it while it is closed."""
+    thread_id = complaints(empty, 2, "Letter")
+    page = visit("admin").page
+    first_of_the_open(page, "Letter 1")
+    page.keyboard.press("Shift+A")
+    page.keyboard.press("b")
+    expect(page.locator("#said")).to_contain_text("to Bea")
+    page.keyboard.press("h")
+    page.keyboard.press("u")
+    shows(page, "Letter 0")
+    expect(page.locator("#said")).to_contain_text("until it happens again")
+    page.keyboard.press("t")
+    expect(page).to_have_url(re.compile("whole=1"))
+    page.keyboard.press("x")
+    page.keyboard.press("Shift+E")
+    page.keyboard.press("f")
+    expect(page.locator("#said")).to_contain_text("as fixed")
+    first, second = (
+        empty.call("admin", "GET", f"admin/feedback/{each['feedback_id']}/triage") for each in stored(empty, thread_id)
+    )
+    assert first["owner"] == "bea@heddle.test" and first["snoozed_until_again"] and second["outcome"] == "fixed"
+
+
+def test_the_list_has_the_focus_again_when_the_ticks_are_gone(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 2, "Focus")
+    page = visit("admin").page
+    first_of_the_open(page, "Focus 1")
+    page.keyboard.press("x")
+    page.keyboard.press("h")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(page.locator("#ticked")).to_be_hidden()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    shows(page, "Focus 0")
+
+
+def test_a_sign_of_the_third_level_waits_with_the_words_around_it(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    """As the @ of many keyboards, typed while an answer is on the way."""
+    complaints(empty, 1, "Level")
+    page = visit("admin").page
+    waiting = hands.slow(page, "**/feedback/fb_*/")
+    first_of_the_open(page, "Level 0")
+    page.keyboard.press("a")
+    held = hands.sent(page, waiting)
+    page.keyboard.press("Shift+M")
+    page.keyboard.type("hi ")
+    page.keyboard.press("Alt+@")
+    page.keyboard.type("bea")
+    held.continue_()
+    expect(page.locator("#comment")).to_have_value("hi @bea")
 
 
 def test_a_menu_of_choices_begins_at_the_current_one(visit: Callable[..., Visit]) -> None:
@@ -1401,7 +1475,7 @@ def test_enter_on_a_tick_opens_its_row(empty: Heddle, visit: Callable[..., Visit
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
     shows(page, "Complaint 1")
-    expect(page.locator("[data-ticked]")).to_have_text("1 ticked")
+    expect(page.locator("#ticked")).to_have_text("1 ticked")
     empty.call("admin", "PUT", f"admin/feedback/{stored(empty, thread_id)[1]['feedback_id']}/check", {})
     page.goto("/feedback/checks/")
     page.locator("[name=check_ids]").first.focus()
@@ -1504,7 +1578,7 @@ def test_ticked_reports_become_duplicates_of_the_open_one_of_a_ticked_one_and_of
     page.keyboard.press("x")
     page.keyboard.press("j")
     page.keyboard.press("x")
-    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    expect(page.locator("#ticked")).to_have_text("2 ticked")
     page.keyboard.press("d")
     expect(page.locator("#bulk-duplicate-of")).to_be_focused()
     choices = page.locator("#bulk-originals label .saying")
@@ -1563,7 +1637,7 @@ def test_giving_to_somebody_else_by_key_alone_and_for_all_that_is_ticked(
     page.keyboard.press("j")
     shows(page, "Complaint 1")
     page.keyboard.press("x")
-    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    expect(page.locator("#ticked")).to_have_text("2 ticked")
     page.keyboard.press("Shift+A")
     expect(page.locator("#bulk [value='own me']")).to_be_focused()
     page.keyboard.press("Escape")
@@ -1603,12 +1677,12 @@ def test_the_bulk_offers_what_fits_what_is_ticked(empty: Heddle, visit: Callable
     boxes.nth(1).uncheck()
     assert offered() == [] and reopen.is_visible() and lack.text_content() == "None of the ticked is open."
     page.locator("#bulk [name=all]").check()
-    expect(page.locator("[data-ticked]")).to_be_hidden()
+    expect(page.locator("#ticked")).to_be_hidden()
     assert offered() == everything
     page.locator("#bulk [name=all]").uncheck()
     page.evaluate("sessionStorage.ticks = sessionStorage.ticks.replace(']', ',\"fb_elsewhere\"]')")
     page.reload()
-    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    expect(page.locator("#ticked")).to_have_text("2 ticked")
     assert offered() == everything
     page.keyboard.press("Shift+E")
     expect(page.locator("#bulk [value='resolve noted']")).to_be_focused()
@@ -1726,7 +1800,7 @@ def test_the_list_is_one_stop_of_tab_with_the_box_of_its_row(empty: Heddle, visi
     shows(page, "Complaint 4")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Space")
-    expect(page.locator("[data-ticked]")).to_have_text("1 ticked")
+    expect(page.locator("#ticked")).to_have_text("1 ticked")
     expect(page.locator(".rep[aria-current] input")).to_be_checked()
     page.keyboard.press("Shift+Tab")
     expect(page.locator("#desk-rows :focus")).to_have_count(0)

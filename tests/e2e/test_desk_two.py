@@ -464,7 +464,7 @@ def test_snooze_is_for_all_that_is_ticked(heddle: Heddle, visit: Callable[..., V
     for _ in range(2):
         page.keyboard.press("j")
         page.keyboard.press("x")
-    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    expect(page.locator("#ticked")).to_have_text("2 ticked")
     page.keyboard.press("h")
     expect(page.locator("#bulk [value='snooze 4h']")).to_be_focused()
     page.keyboard.press("Enter")
@@ -499,7 +499,7 @@ def test_rows_end_at_their_bottom_and_what_many_are_offered_fills_its_lines(
     assert len(gaps) > 1 and max(gaps) - min(gaps) < 1, gaps
     page.keyboard.press("j")
     page.keyboard.press("x")
-    expect(page.locator("[data-ticked]")).to_have_text("1 ticked")
+    expect(page.locator("#ticked")).to_have_text("1 ticked")
     boxes = [
         each.bounding_box() for each in page.locator("#bulk :is(.joined, .menu:not(.joined *)) >> visible=true").all()
     ]

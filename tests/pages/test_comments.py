@@ -199,7 +199,10 @@ def test_ones_own_comment_is_edited_deleted_and_restored(browser_of: Browser, wh
     assert panel(client, report).one("li", id=theirs.comment_id).none("a")
     assert panel(client, report).none("form"), "a form only where it is wanted"
     form = editing(client, report, said)
-    assert form.one("textarea").text == "First" and "comment" not in form.one("a", data_cancel=True)["href"]
+    assert form.one("textarea").text == "First" and all("comment" not in each["href"] for each in form.all("a"))
+    assert [each.has("data-forget") for each in form.all("a", data_cancel=True)] == [False, True], (
+        "Esc keeps what was typed"
+    )
     after = then(client, submit(client, form, "edit", comment="Better"))
     assert told(after) == ["Comment saved."] and after.id("comments").none("form")
     assert texts(after) == ["Better", "Theirs"] and "edited" in after.id(said.comment_id).words

@@ -37,7 +37,7 @@ from tests.pages.desk import (
     words,
 )
 from tests.pages.dom import Node, dom, get, parsed, submit, then
-from tests.people import People, second_admin
+from tests.people import People, long_named, second_admin
 from threads.models import Thread
 
 
@@ -1220,7 +1220,7 @@ def test_on_a_sunday_next_week_is_not_tomorrow(browser_of: Browser, who: People)
             client.force_login(who.admin.user)
             menu = opened(client, report)
             said = [menu.all("button", value=f"snooze {choice}")[0].words for choice in ("tomorrow", "week")]
-            assert said == [f"Tomorrow {offered[0]}", f"Next week {offered[1]}"]
+            assert said == [f"Tomorrow {offered[0]} t", f"Next week {offered[1]} n"]
 
 
 def test_what_was_done_between_the_reading_of_a_page_and_its_line_is_told(
@@ -1305,3 +1305,54 @@ def test_z_while_an_action_on_many_is_undone_says_so(
     [button] = page.id("desk-status").all("button", data_key="z")
     page = then(client, submit(client, button.within("form"), button["value"]))
     assert told(page) == ["It is being undone. Stop ends that."]
+
+
+def test_a_refused_reply_is_in_sight_with_the_reason_beside_it(browser_of: Browser, who: People) -> None:
+    """Folded away, it looked as if it had been sent, and a second press did nothing."""
+    thread = make.conversation(who.alice, 2)
+    client, report = browser_of("admin"), make.rating(who.alice, thread, notes="Wrong")
+    page = opened(client, report)
+    make.rating(who.alice, thread, notes="Wrong, and rude")
+    page = dom(press(client, page, "reply answered", public_reply="Mended."), 412)
+    field = page.id("public-reply")
+    assert field.words == "Mended." and field.has("autofocus") and field.within("details").has("open")
+    assert "Your text is kept." in field.within("details").one(role="alert").within("section").words
+    page = then(client, press(client, page, "reply answered", public_reply="Mended."))
+    assert told(page) == ["Replied to “Wrong, and rude”"]
+
+
+def test_a_refused_duplicate_keeps_its_menu_open_with_the_words(browser_of: Browser, who: People) -> None:
+    thread = make.conversation(who.alice, 2)
+    client, report, other = browser_of("admin"), make.rating(who.alice, thread, notes="Wrong"), reports(who.bob, 1)[0]
+    page = opened(client, report)
+    make.rating(who.alice, thread, notes="Wrong, and rude")
+    page = dom(press(client, page, "duplicate", duplicate_of=other.feedback_id), 412)
+    field = page.id("duplicate-of")
+    assert field["value"] == other.feedback_id and field.has("autofocus") and field.within("details").has("open")
+
+
+def test_the_order_comes_with_each_report_that_is_opened(browser_of: Browser, who: People) -> None:
+    """Its link names the open report: the one of a page that was read before led to another one."""
+    made, client = reports(who.alice, 2), browser_of("admin")
+    here = f"{DESK}?q=is:open&item={made[0].feedback_id}"
+    part = dom(client.get(here, headers={"HX-Request": "true", "Heddle-Part": "item"}))
+    assert part.id("order")["href"] == get(client, here).id("order")["href"]
+    assert made[0].feedback_id in part.id("order")["href"]
+
+
+def test_what_is_chosen_in_menus_has_letters_of_its_own(browser_of: Browser, who: People) -> None:
+    client, report = browser_of("admin"), reports(who.alice, 1)[0]
+    second_admin()
+    long_named()
+    page = opened(client, report)
+    letters = [
+        each["data-key"].split()[1]
+        for each in page.id("triage").all("button")
+        if ":" in each.attributes.get("data-key", "")
+    ]
+    assert letters[:2] == ["b", "m"]
+    for menu in page.id("bulk").all("details"):
+        keys = [
+            key for each in menu.all("button") for key in each.attributes.get("data-key", "").split() if key != "none"
+        ]
+        assert len(keys) == len({*keys}), menu.words

@@ -4,7 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
@@ -780,3 +780,27 @@ def test_a_view_is_replaced_only_by_who_saw_what_is_there(browser_of: Browser, w
     form = get(client, f"{DESK}?q=is:open").id("desk-bar").all("form", method="post")[0]
     page = then(client, submit(client, form, name="a\u202eb"))
     assert told(page) == ["Saved as \u2068ab\u2069."]
+
+
+def test_what_one_did_is_undone_from_the_history_whatever_came_after_it(browser_of: Browser, who: People) -> None:
+    made, client, bea = reports(who.alice, 2), browser_of("admin"), second_admin()
+    do(bea, made[0], "label", add=["money"])
+    then(client, press(client, opened(client, made[0]), "note", admin_note="Wrong report"))
+    then(client, press(client, opened(client, made[0]), "own me"))
+    then(client, send(client, get(client, DESK + ALL), "label", made, label="bags"))
+    page = opened(client, made[0])
+
+    def offered(page: Node) -> list[str]:
+        return [each.words for each in page.id("desk-report").all("button", form="undo-one")]
+
+    assert offered(page) == ["Undo all 2: labelled it", "Undo: claimed it", "Undo: set the note"], "Bea's is hers"
+    form = page.id("undo-one")
+    [wanted] = [each for each in page.all("button", form="undo-one") if "note" in each.words]
+    answer = client.post(form["action"], {**form.fields(), "action_id": wanted["value"]})
+    page = then(client, answer)
+    assert told(page) == ["Undone: note on “report 0”."] and page.id("redo")
+    assert (stored(made[0]).admin_note, stored(made[0]).triage.owner) == (None, who.admin.user)
+    assert offered(page) == ["Undo all 2: labelled it", "Undo: claimed it"]
+    with time_machine.travel(timezone.now() + timedelta(minutes=31)):
+        client.force_login(who.admin.user)
+        assert offered(opened(client, made[0])) == []
