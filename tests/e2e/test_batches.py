@@ -108,3 +108,20 @@ def test_undecided_runs_are_judged_by_a_key_each(
     page.wait_for_url("**/feedback/checks/batches/*/")
     batch = heddle.call("admin", "GET", f"admin/checks/batches/{began['batch_id']}")
     assert (batch["passed"], batch["failed"], batch["undecided"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("width", [1440, 1100, 390])
+def test_a_word_without_an_end_leaves_the_verdicts_in_sight(
+    heddle: Heddle, visit: Callable[..., Visit], complaint: tuple[str, str], width: int
+) -> None:
+    title = "W" * 120
+    body = {"title": title, "expectations": [CALLS]}
+    kept = heddle.call("admin", "PUT", f"admin/feedback/{complaint[1]}/check", body)
+    batch = heddle.call("admin", "POST", f"admin/checks/{kept['check_id']}/runs", {})["batch_id"]
+    heddle.call("admin", "GET", f"admin/checks/batches/{batch}?wait=30")
+    page = visit("admin", viewport={"width": width, "height": 900}).page
+    page.goto(f"/feedback/checks/batches/{batch}/")
+    expect(page.locator("#results")).to_contain_text(title)
+    assert sideways(page) == 0
+    box = page.locator("#results tbody tr", has_text=title).locator(".runs").last.bounding_box()
+    assert box and box["x"] + box["width"] <= width

@@ -335,3 +335,42 @@ def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], complaint:
     expect(page.locator("#verdict")).to_have_text("Same answer")
     page.locator("#rerun a", has_text="Close").click()
     expect(page.locator("#rerun")).to_have_count(0)
+
+
+def test_a_fix_that_could_not_be_stored_is_told_and_typed_text_stays(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """The desk comes back to the rerun and listens to it again: a line that is there does not mean that this was stored."""
+    said = [{"role": "user", "content": "When does the bus go?"}, {"role": "assistant", "content": "At six."}]
+    ids = [rated(heddle, heddle.imported("alice", f"bus-{n}", said), 1, notes=f"No bus at six, {n}.") for n in range(2)]
+    visitor = visit("admin")
+    visitor.forgive("502", "htmx:")
+    page = visitor.page
+    page.goto(f"/feedback/?q=bus&item={ids[1]}")
+    page.keyboard.press("Shift+F")
+    expect(page.locator("#verdict")).to_have_text("Another answer")
+    visitor.wait_until_fetched_ahead()
+    page.keyboard.press("y")
+    page.keyboard.type("It knows the timetable now.")
+    page.route("**/feedback/fb_*/", lambda line: line.fulfill(status=502))
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".failed")).to_contain_text("The server answered 502.")
+    page.wait_for_timeout(1_000)  # longer than a line needs to be there again
+    expect(page.locator(".failed")).to_be_visible()
+    expect(page.locator("#fixed-reply")).to_have_value("It knows the timetable now.")
+    assert outcomes(heddle, ids) == [(None, None)] * 2
+    page.unroute("**/feedback/fb_*/")
+    page.locator("#fixed-reply").press("Control+Enter")
+    expect(page.locator("#desk-status")).to_contain_text("as fixed")
+    expect(page.locator(".failed")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1440, 1100, 390])
+def test_the_new_answer_is_in_sight_wherever_there_is_room_for_one(
+    visit: Callable[..., Visit], complaint: tuple[str, str], width: int
+) -> None:
+    page = visit("admin", viewport={"width": width, "height": 800}).page
+    page.goto(f"/feedback/?q=&item={complaint[1]}&pane=talk")
+    page.keyboard.press("Shift+F")
+    expect(page.locator("#verdict")).to_have_text("Same answer")
+    expect(page.locator("#rerun .side[data-side=fork] h3").first).to_be_in_viewport()
+    tops = [page.locator(f"#rerun .side[data-side={side}]").bounding_box() for side in ("source", "fork")]
+    assert tops[0] and tops[1] and (tops[1]["y"] == tops[0]["y"]) is (width == 1440) and tops[1]["y"] <= tops[0]["y"]
