@@ -337,7 +337,9 @@ def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], complaint:
     expect(page.locator("#rerun")).to_have_count(0)
 
 
-def test_a_fix_that_could_not_be_stored_is_told_and_typed_text_stays(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+def test_a_fix_that_could_not_be_stored_is_told_and_typed_text_stays(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
     """The desk comes back to the rerun and listens to it again: a line that is there does not mean that this was stored."""
     said = [{"role": "user", "content": "When does the bus go?"}, {"role": "assistant", "content": "At six."}]
     ids = [rated(heddle, heddle.imported("alice", f"bus-{n}", said), 1, notes=f"No bus at six, {n}.") for n in range(2)]
