@@ -112,7 +112,10 @@ def test_undecided_runs_are_judged_by_a_key_each(
 
 @pytest.mark.parametrize("width", [1440, 1100, 390])
 def test_a_word_without_an_end_leaves_the_verdicts_in_sight(
-    heddle: Heddle, visit: Callable[..., Visit], complaint: tuple[str, str], width: int
+    heddle: Heddle,
+    visit: Callable[..., Visit],
+    complaint: tuple[str, str],  # noqa: F811
+    width: int,
 ) -> None:
     title = "W" * 120
     body = {"title": title, "expectations": [CALLS]}

@@ -69,8 +69,8 @@ def test_an_unsent_comment_waits_for_its_report(empty: Heddle, visit: Callable[.
 
 
 def test_ones_own_comment_is_corrected_and_taken_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
-    """By keys: the form opens with the focus in it, Escape leaves it and keeps what was typed, Cancel does not, and what
-    was deleted is one key from back.
+    """By keys: the form opens with the focus in it, Escape leaves it and keeps what was typed, Cancel does not, and
+    what was deleted is one key from back.
     """
     thread_id = complaints(empty, 1)
     report = stored(empty, thread_id)[0]["feedback_id"]
