@@ -8,8 +8,10 @@ from functools import partial
 from celery import current_app
 from django.db import InterfaceError, OperationalError, transaction
 
-from core.db import log_refused, replace_dead_connections
+from core.db import is_full, log_refused, replace_dead_connections
+from core.logging import Seldom
 
+_seldom = Seldom()
 logger = logging.getLogger("heddle.jobs")
 
 
@@ -39,9 +41,14 @@ def enqueue(task: str, row_id: int) -> None:
 
 @contextmanager
 def repeated(task: str) -> Iterator[None]:
-    """Wrap a task that is repeated, by beat or by the sweep: a database that fails is logged as a warning."""
+    """Wrap a task that is repeated, by beat or by the sweep: a database that fails is logged as a warning.
+
+    At most every few seconds for all of them: otherwise an outage would be hundreds of lines that say the same. A full
+    disk is logged each time.
+    """
     try:
         yield
     except (OperationalError, InterfaceError) as problem:
         replace_dead_connections()
-        log_refused(logger, "database.unavailable", problem, task=task)
+        if is_full(problem) or _seldom.is_due():
+            log_refused(logger, "database.unavailable", problem, task=task)

@@ -29,7 +29,28 @@ def _fields(record: logging.LogRecord) -> dict[str, object]:
     return fields
 
 
-_POOL_SAYS = ("error connecting", "reconnection attempt", "discarding closed connection")
+_POOL_SAYS = (
+    "error connecting",
+    "reconnection attempt",
+    "discarding closed connection",
+    "discarding broken connection",
+)
+
+
+class Seldom:
+    """Lets the first of all threads that ask within some seconds log, and none of the others."""
+
+    def __init__(self) -> None:
+        self._told_at = -math.inf
+        self._lock = threading.Lock()
+
+    def is_due(self) -> bool:
+        """Whether to log now; the caller then does."""
+        with self._lock:
+            if time.monotonic() - self._told_at < _QUIET_SECONDS:
+                return False
+            self._told_at = time.monotonic()
+        return True
 
 
 class Away(logging.Filter):
@@ -43,8 +64,7 @@ class Away(logging.Filter):
     def __init__(self, event: str, *, by_reason: bool) -> None:
         super().__init__()
         self._event, self._by_reason = event, by_reason
-        self._told_at = -math.inf
-        self._lock = threading.Lock()
+        self._seldom = Seldom()
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether to log the record; rewrites it if it is about an unreachable service."""
@@ -52,10 +72,8 @@ class Away(logging.Filter):
         is_away = _is_of_a_connection(problem) if self._by_reason else str(record.msg).startswith(_POOL_SAYS)
         if record.levelno < logging.WARNING or not is_away:
             return True
-        with self._lock:
-            if time.monotonic() - self._told_at < _QUIET_SECONDS:
-                return False
-            self._told_at = time.monotonic()
+        if not self._seldom.is_due():
+            return False
         record.reason = str(problem or record.getMessage()).partition("\n")[0]
         record.levelno, record.levelname = logging.WARNING, "WARNING"
         record.msg, record.args, record.exc_info = self._event, (), None

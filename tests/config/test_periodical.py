@@ -10,9 +10,17 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 from psycopg.errors import DiskFull
 
 from config.celery import app
+from core import jobs
+from core.logging import Seldom
 
 app.loader.import_default_modules()
 TASKS = sorted({each["task"] for each in app.conf.beat_schedule.values()})
+
+
+@pytest.fixture(autouse=True)
+def _has_told_nothing(monkeypatch: Any) -> None:
+    """As in a process that has not logged an outage yet."""
+    monkeypatch.setattr(jobs, "_seldom", Seldom())
 
 
 def break_with(problem: Exception) -> Any:
@@ -34,14 +42,24 @@ def test_a_database_that_breaks_off_is_a_warning(name: str, kind: type[Exception
 
 
 @pytest.mark.django_db(transaction=True)
+def test_an_outage_is_one_line_and_not_one_for_each_task(caplog: Any) -> None:
+    with break_with(OperationalError("server closed the connection")), caplog.at_level(logging.INFO):
+        for name in TASKS * 3:
+            app.tasks[name]()
+    assert [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING] == ["database.unavailable"]
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", TASKS)
 def test_a_full_disk_is_an_error_that_says_so(name: str, caplog: Any) -> None:
     full = OperationalError("could not extend file")
     full.__cause__ = DiskFull()
     with break_with(full), caplog.at_level(logging.INFO):
         app.tasks[name]()
-    [record] = [each for each in caplog.records if each.levelno >= logging.WARNING]
-    assert (record.getMessage(), record.levelname, record.code) == ("disk.full", "ERROR", "53100")
+        app.tasks[name]()
+    records = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    told = [(each.getMessage(), each.levelname, each.code) for each in records]
+    assert told == [("disk.full", "ERROR", "53100")] * 2
 
 
 @pytest.mark.django_db(transaction=True)

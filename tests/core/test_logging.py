@@ -4,7 +4,6 @@ import io
 import json
 import logging
 import logging.config
-import math
 import sys
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +15,7 @@ from django.test import Client
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from catalogue import builtin
-from core.logging import JsonFormatter, TextFormatter
+from core.logging import JsonFormatter, Seldom, TextFormatter
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -184,7 +183,7 @@ def surroundings(lines, monkeypatch):
     """What libraries log of what is away, as by a process that has not told of it yet."""
     for name in ("celery.beat", "psycopg.pool"):
         for each in logging.getLogger(name).filters:
-            monkeypatch.setattr(each, "_told_at", -math.inf)
+            monkeypatch.setattr(each, "_seldom", Seldom())
     return lines
 
 
@@ -228,3 +227,14 @@ def test_a_pool_whose_database_is_away_warns_once(surroundings):
     [line] = surroundings()
     assert (line["event"], line["level"], line["logger"]) == ("database.unavailable", "warning", "psycopg.pool")
     assert "refused" in line["reason"] and "secret" not in line["reason"]
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("found", ["closed", "broken"])
+def test_dead_connections_of_a_pool_are_one_event(surroundings, found):
+    """Each line of the library names its connection."""
+    for place in range(3):
+        logging.getLogger("psycopg.pool").warning(f"discarding {found} connection: %s", f"<Connection at {place}>")
+    [line] = surroundings()
+    assert (line["event"], line["level"]) == ("database.unavailable", "warning")
+    assert line["reason"] == f"discarding {found} connection: <Connection at 0>"
