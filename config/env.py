@@ -49,6 +49,8 @@ _FOREIGN_NAMES = re.compile(
     r"HEDDLE_(TEST|BENCH|REQUIRE)_\w+|HEDDLE_TAU_BENCH|HEDDLE_(\w+_)?(SERVICE_HOST|SERVICE_PORT|PORT)\w*"
 )
 """Variables of the tests and benchmarks, and those that Kubernetes sets for a service called heddle."""
+_UNIT = re.compile(r"_(SECONDS|DAYS|MS)$")
+"""How the names of settings end that are lengths of time."""
 
 
 class Env(BaseSettings):
@@ -360,9 +362,14 @@ def _misspelt(names: Iterable[str]) -> Iterator[str]:
     Other names may begin with `HEDDLE_`: Kubernetes sets such variables for a service called heddle.
     """
     for name in sorted(set(names) - _ours()):
-        meant = difflib.get_close_matches(name, _ours(), n=1, cutoff=0.9) if name.startswith("HEDDLE_") else None
-        if meant:
-            yield f"{name}: unknown setting; did you mean {meant[0]}?"
+        if name.startswith("HEDDLE_") and (meant := _meant(name)):
+            yield f"{name}: unknown setting; did you mean {meant}?"
+
+
+def _meant(name: str) -> str | None:
+    """The setting that a name is almost: written otherwise, or without its unit."""
+    without_unit = {_UNIT.sub("", each): each for each in _ours()}
+    return without_unit.get(name) or next(iter(difflib.get_close_matches(name, _ours(), n=1, cutoff=0.9)), None)
 
 
 def unknown(names: Iterable[str]) -> list[str]:

@@ -356,13 +356,27 @@ def test_commands_of_mcp_servers_have_a_name_and_words_as_in_a_shell(load, refus
         ("HEDDLE_HOST", "HEDDLE_HOSTS"),
         ("HEDDLE_PUBLICURL", "HEDDLE_PUBLIC_URL"),
         ("HEDDLE_SECRET_DIR", "HEDDLE_SECRETS_DIR"),
+        ("HEDDLE_LEASE", "HEDDLE_LEASE_SECONDS"),
+        ("HEDDLE_WEBHOOK_DELAY", "HEDDLE_WEBHOOK_DELAY_SECONDS"),
+        ("HEDDLE_CALL", "HEDDLE_CALL_DAYS"),
+        ("HEDDLE_BATCH", "HEDDLE_BATCH_MS"),
     ],
 )
 def test_a_misspelt_name_is_told_instead_of_ignored(refusal, given, meant):
     assert f"{given}: unknown setting; did you mean {meant}?" in refusal(**{given: "1"})
 
 
-@pytest.mark.parametrize("name", ["HEDDLE_SERVICE_HOST", "HEDDLE_PORT_8000_TCP", "HEDDLE_TEST_DATABASE_URL", "TURNS"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HEDDLE_SERVICE_HOST",
+        "HEDDLE_PORT_8000_TCP",
+        "HEDDLE_LEASE_SERVICE_HOST",
+        "HEDDLE_TEST_DATABASE_URL",
+        "TURNS",
+        "LEASE",
+    ],
+)
 def test_names_of_others_are_left_alone(load, name):
     """Kubernetes names a service's addresses after the service."""
     load(**{name: "10.0.0.1"})
