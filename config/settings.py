@@ -64,7 +64,9 @@ def _database() -> dict[str, Any]:
     if ENV.database_url:
         config: dict[str, Any] = {**dj_database_url.parse(ENV.database_url)}
         if config["ENGINE"].endswith("postgresql"):
-            pool = {"min_size": 2, "max_size": ENV.database_pool, "timeout": 10}
+            # The pool doubles its pause after each refusal, up to minutes after an outage. When it gives up, the next
+            # request makes it connect at once.
+            pool = {"min_size": 2, "max_size": ENV.database_pool, "timeout": 10, "reconnect_timeout": 5}
             config["ENGINE"] = "core.postgres"
             # Lets `core.prepared` prepare its statements; Django's own contain their values and never are.
             config["OPTIONS"] = {"prepare_threshold": 5, **config.get("OPTIONS", {}), "pool": pool}

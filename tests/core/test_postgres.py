@@ -335,6 +335,11 @@ def run(line, *statements):
             cursor.execute(statement)
 
 
+def test_a_pool_gives_up_before_a_request_does():
+    """Its pauses double until then. Whatever asks it next makes it connect at once."""
+    assert connection.pool.reconnect_timeout < connection.pool.timeout
+
+
 def test_no_query_is_compiled():
     """That takes longer than a page."""
     with connection.cursor() as cursor:
