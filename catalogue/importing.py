@@ -186,7 +186,7 @@ def _read(body: ImportIn) -> Batch:
 def _values(dialect: Dialect, body: ImportIn) -> tuple[Batch, list[Any]]:
     given = [name for name in ("tool", "tools", "manifest", "source") if getattr(body, name) is not None]
     if len(given) != 1:
-        raise ToolProblem("invalid_request", "", "Give exactly one of tool, tools, manifest and source")
+        raise ToolProblem("invalid_request", "", "tool: give exactly one of tool, tools, manifest and source")
     if (given == ["source"]) != (dialect.name == python.NAME):
         raise ToolProblem("invalid_request", "", "source: only for the dialect python, which needs it")
     if "source" in body.options:

@@ -227,6 +227,8 @@ def test_c6_a_dry_run_tells_everything_and_stores_nothing(api):
 def test_a_refusal_names_its_reason_for_programs_and_the_field_where_it_is_about_one(api):
     """Catalogue 6.1: an object with a `reason`; what a body lacks is told as a list by field, as on every route."""
     assert refused(api("alice"), function(), dialect="klingon") == {"field": "dialect", "reason": "unsupported_dialect"}
+    many = {"field": "tool", "reason": "invalid_request"}
+    assert refused(api("alice"), function(), tool=function()) == refused(api("alice"), tools=None) == many
     assert refused(api("alice"), function(), server="No Server") == {"field": "server", "reason": "invalid_server"}
     details = refused(api("alice"), function(name="a b"))
     assert details == {"reason": "invalid_tool", "errors": [{**details["errors"][0], "index": 0, "path": "/name"}]}
