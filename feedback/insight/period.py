@@ -12,9 +12,10 @@ from core.errors import InvalidRequest
 DEFAULT = "30d"
 ALL = "all"
 _DAYS = re.compile(r"([1-9]\d{0,3})d")
-_DATE = re.compile(r"(?:19[7-9]\d|20\d\d|2100)-\d\d-\d\d")
+_DATE = re.compile(r"(?:19[7-9]\d|2[01]\d\d|2200)-\d\d-\d\d")
+"""A day of the years that a query may name."""
 _OLDEST = date(1970, 1, 1)
-"""The earliest day of the query language."""
+"""The earliest of them."""
 _DAY = timedelta(days=1)
 _MOST_DAYS, _MOST_WEEKS, _MOST_MONTHS = 92, 53 * 7, 6 * 366
 """Most days of a period for a plot by days, by weeks and by months; a longer one is plotted by years."""
@@ -92,7 +93,7 @@ def term(span: Span, tz: ZoneInfo) -> str:
 
 
 def spans(first: date, last: date) -> list[Span]:
-    """Days, weeks from Monday, months or years that exactly cover these days: fewer than a hundred spans."""
+    """Days, weeks from Monday, months or years that exactly cover these days: about a hundred spans in a century."""
     length = (last - first).days + 1
     found, begins = [], first
     while begins <= last:
@@ -132,4 +133,4 @@ def _date(name: str, value: str) -> date:
     except ValueError:
         pass
     also = ", a number of days like 30d, or all" if name == "since" else ""
-    raise InvalidRequest(f"{name}: must be a date from 1970 to 2100, like 2026-05-01{also}")
+    raise InvalidRequest(f"{name}: must be a date from 1970 to 2200, like 2026-05-01{also}")

@@ -120,6 +120,16 @@ def test_what_is_wrong_is_named(api, query, named):
     assert said.startswith(f"{named}: ")
 
 
+@time_machine.travel(NOW, tick=False)
+def test_a_period_takes_the_years_that_a_query_takes(api, rated):
+    admin = api("admin")
+    found = data_of(admin.get(f"{INSIGHT}?since=1970-01-01&until=2200-12-31"))
+    assert found["reports"] == {"count": 2, "query": "created:1970-01-01..2200-12-31[UTC]"}
+    for wrong in ("since=1969-12-31", "since=2201-01-01", "until=2201-01-01"):
+        assert "from 1970 to 2200" in refusal_of(admin.get(f"{INSIGHT}?{wrong}"))[2]
+        assert refusal_of(admin.get(f"{INSIGHT}?q=created:{wrong.partition('=')[2]}"))[0] == 400
+
+
 @pytest.mark.parametrize("name", ["alice", "eve"])
 def test_it_is_for_admins(api, name):
     """B133; who may not is told so before anything about their words."""
