@@ -1,7 +1,9 @@
 """Wire models of the routes of calls, results and stored data (catalogue 6.2)."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -15,11 +17,13 @@ from core.wire import Exact, Wire
 Args = Annotated[list[Any], Field(max_length=1000)]
 Version = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+_AS_IN_A_WORLD = MappingProxyType({"input": "arguments"})
 
 
 class ValidateIn(Exact):
     """Arguments to validate, by name and by position."""
 
+    named_otherwise: ClassVar[Mapping[str, str]] = _AS_IN_A_WORLD
     arguments: Any = {}
     """Arguments by name: an object."""
     args: Args = []
@@ -40,6 +44,7 @@ class BuildInputIn(Exact):
 class CallIn(Exact):
     """A call. Invalid `arguments` give an error result; errors in other fields are a 400."""
 
+    named_otherwise: ClassVar[Mapping[str, str]] = _AS_IN_A_WORLD
     arguments: Any = {}
     """Arguments by name: an object. If they are invalid, the result is an error with details."""
     args: Args = []

@@ -1,7 +1,9 @@
 """Wire models of the world routes (catalogue 3.8, 6.2)."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
@@ -121,6 +123,7 @@ class WorldToolsOut(Wire):
 class WorldCallIn(Exact):
     """A simulated call. Invalid `input` gives an error result."""
 
+    named_otherwise: ClassVar[Mapping[str, str]] = MappingProxyType({"arguments": "input"})
     tool: Name
     """Qualified name."""
     input: Any = {}

@@ -1,10 +1,12 @@
 """Base classes of all wire models: frozen, with unknown keys rejected unless a class says otherwise."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Any, Final, Generic, Self, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -92,6 +94,16 @@ class Exact(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    named_otherwise: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Keys by which another route takes the same, with the name of the field here: it is told with the refusal."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _none_of_another_route(cls, data: Any) -> Any:
+        for key in cls.named_otherwise if isinstance(data, dict) else ():
+            if key in data:
+                raise ValueError(f"{key}: is not a known field; here it is called {cls.named_otherwise[key]}")
+        return data
 
     @model_validator(mode="before")
     @classmethod

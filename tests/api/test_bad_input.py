@@ -800,7 +800,7 @@ def test_a_key_that_worlds_do_not_know_is_refused_by_name(api: Any, path: str, b
     """Catalogue 6.2: `arguments` in place of `input` would be a call without any."""
     world = data_of(api("alice").post("/v1/catalogue/worlds", {"mode": "examples"}))["world_id"]
     status, _, told = refusal_of(api("alice").post(f"/v1/catalogue/worlds{path.format(world=world)}", body))
-    assert status == 400 and told.endswith(": is not a known field"), told
+    assert status == 400 and ": is not a known field" in told, told
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,14 @@ def test_another_dialect_of_the_result_C66_C70(call):
 # What is wrong with the arguments
 
 
+@pytest.mark.parametrize("verb", ["call", "validate"])
+def test_who_sends_what_a_world_takes_is_told_what_it_is_called_here(api, verb):
+    response = api("alice").post(f"{TOOLS}/heddle__echo/{verb}", {"input": {"value": "x"}, "other": 1})
+    reason = "is not a known field; here it is called arguments"
+    assert refusal_of(response)[0] == 400
+    assert json.loads(response.content)["details"] == [{"field": "input", "reason": reason}]
+
+
 def test_a_call_with_bad_arguments_runs_nothing_and_is_no_refusal_C59(call):
     made = call("demo__counter")
     assert made["result"]["data"] == {"count": 1}

@@ -131,6 +131,12 @@ def test_an_output_fits_its_schema_C103(world):
         assert answer["validation"] == {"valid": True, "errors": []}
 
 
+def test_who_sends_what_a_tool_takes_is_told_what_it_is_called_here(world):
+    played = world()
+    _, _, said = refusal_of(played.api.post(f"{played.path}/call", {"tool": NAMES[5], "arguments": {}}))
+    assert said == "arguments: is not a known field; here it is called input"
+
+
 def test_without_an_output_schema_there_is_an_object_C104(world, api):
     played = Played(api("alice"), {"mode": "schema_only"})
     tool = {"name": "look", "description": "", "input_schema": BY_ID}
