@@ -270,16 +270,40 @@ def test_a_job_is_queued_after_the_commit_with_an_id_alone(monkeypatch, django_c
     assert sent == [(("threads.advance",), {"args": [7], "ignore_result": True})]
 
 
-@pytest.mark.django_db
-def test_a_queue_that_is_away_costs_no_request(who, api, monkeypatch, django_capture_on_commit_callbacks):
-    """The row is the truth, the queue a nudge: the sweep sends again."""
+@pytest.fixture
+def tried(monkeypatch):
+    """The rows that a queue which is away was asked to take, as by a process that has not noticed it yet."""
+    rows = []
 
-    def away(*given, **named):
+    def refuse(*given, args, **named):
+        rows.extend(args)
         raise ConnectionError
 
-    monkeypatch.setattr(jobs.current_app, "send_task", away)
+    monkeypatch.setattr(jobs, "_away_until", 0.0)
+    monkeypatch.setattr(jobs.current_app, "send_task", refuse)
+    return rows
+
+
+@pytest.mark.pure
+def test_a_queue_that_is_away_is_asked_again_after_a_while(tried, caplog, monkeypatch):
+    """One that hangs costs seconds each time."""
+    for row in range(3):
+        jobs.enqueue("threads.advance", row)
+    assert tried == [0]
+    [warning] = [each for each in caplog.records if each.getMessage() == "job.not_queued"]
+    assert (warning.task, warning.row, warning.kind) == ("threads.advance", 0, "ConnectionError")
+    now = time.monotonic()
+    monkeypatch.setattr(jobs, "monotonic", lambda: now + jobs.AWAY_SECONDS)
+    jobs.enqueue("threads.advance", 3)
+    assert tried == [0, 3]
+
+
+@pytest.mark.django_db
+def test_a_queue_that_is_away_costs_no_request(who, api, tried, django_capture_on_commit_callbacks):
+    """The row is the truth, the queue a nudge: the sweep sends again, also what was not tried."""
     with django_capture_on_commit_callbacks(execute=True):
-        response = api("alice").post("threads", {"messages": [make.say("Hi")]})
-    assert response.status_code == 200
+        responses = [api("alice").post("threads", {"messages": [make.say("Hi")]}) for _ in range(2)]
+    assert [response.status_code for response in responses] == [200, 200]
+    assert len(tried) == 1
     make.run_turns()
-    assert Thread.objects.get().status == "user_turn"
+    assert {thread.status for thread in Thread.objects.all()} == {"user_turn"}
