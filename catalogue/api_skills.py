@@ -109,12 +109,14 @@ class Versions(SkillEndpoint):
 
 
 class OneVersion(SkillEndpoint):
-    @describe(gives=VersionOut, summary="Read a version (K10)")
+    @describe(gives=VersionOut, has_etag=True, summary="Read a version (K10)")
     def get(self, request: Request, skill_id: str, version: str) -> HttpResponse:
         skill = self.skill()
         return dated(skills.version_out(skill, skills.version_of(skill, self.number())))
 
-    @describe(takes=VersionPatch, gives=VersionOut, has_version=True, summary="Change a version in place (K12)")
+    @describe(
+        takes=VersionPatch, gives=VersionOut, has_version=True, has_etag=True, summary="Change a version in place (K12)"
+    )
     def put(self, request: Request, skill_id: str, version: str) -> HttpResponse:
         skill, seen = self.editable_skill(), request.headers.get("If-Match")
         edited = skills.edit_version(self.actor, skill, self.number(), self.parse(VersionPatch), seen=seen)

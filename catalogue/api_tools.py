@@ -133,6 +133,7 @@ class OneTool(ToolEndpoint):
         gives=OneToolOut,
         query=("version", *_EXPORT),
         choices=_CHOICES,
+        has_etag=True,
         summary="Read a tool, optionally in a dialect (C3)",
     )
     def get(self, request: Request, qualified_name: str) -> HttpResponse:
@@ -144,7 +145,13 @@ class OneTool(ToolEndpoint):
             return dated(tools.record(tool, version))
         return record(tools.in_dialect(tool, version, dialect, qualified=qualified, style=style))
 
-    @describe(takes=ToolPatch, gives=ToolOut, has_version=True, summary="Show, hide, tag or deprecate a tool (C51)")
+    @describe(
+        takes=ToolPatch,
+        gives=ToolOut,
+        has_version=True,
+        has_etag=True,
+        summary="Show, hide, tag or deprecate a tool (C51)",
+    )
     def patch(self, request: Request, qualified_name: str) -> HttpResponse:
         tool, seen = self.own_tool(), request.headers.get("If-Match")
         return dated(tools.patch(self.actor, tool, self.parse(ToolPatch), seen=seen))

@@ -12,7 +12,8 @@ RESERVED = "get_tool_data"
 """Convilyn's runtime answers this name itself, so a tool with it could never run."""
 BUILTIN = frozenset({"demo", "heddle"})
 """Names of the built-in servers, reserved even if they do not exist."""
-_DIALECTS = {"roboto_client": "roboto"}
+OTHER_DIALECTS = {"roboto_client": "roboto"}
+"""Other names of dialects, with their own ones (decision 008)."""
 _SERVER = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _TOOL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _UNFIT, _LONGEST_FOR_MODELS = re.compile(r"[^A-Za-z0-9_-]"), 64
@@ -54,7 +55,7 @@ def read(qualified_name: str) -> QualifiedName | None:
 
 def dialect(name: str) -> str:
     """The own name of a dialect of tools or results, which may have other ones (decision 008)."""
-    return _DIALECTS.get(name, name)
+    return OTHER_DIALECTS.get(name, name)
 
 
 def version_number(text: str) -> int:

@@ -12,7 +12,9 @@ from pydantic import (
     model_serializer,
 )
 
+from catalogue.dialects import DIALECTS
 from catalogue.elsewhere.wire import Handler
+from catalogue.naming import OTHER_DIALECTS
 from catalogue.record import Annotations, JsonObject, Loss
 from core.wire import UNCHANGED, Exact, Page, Patch, Wire
 
@@ -24,8 +26,8 @@ Words = Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length
 class ImportIn(Exact):
     """Tools to import: exactly one of `tool`, `tools`, `manifest` and `source`."""
 
-    dialect: str
-    """Format of the tools: openai, anthropic, mcp or another one."""
+    dialect: Annotated[str, Field(json_schema_extra={"enum": [*DIALECTS, *OTHER_DIALECTS]})]
+    """Format of the tools."""
     server: str | None = None
     """Server for the tools; required unless the tools or the dialect name one."""
     tool: JsonObject | None = None

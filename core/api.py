@@ -192,7 +192,8 @@ class Described:
 
     `at_most`: the body is a list of at most that many of `takes`; 0 if it is an object.
     `choices` lists the allowed values of a parameter, `files` the content types if it returns a file instead.
-    `has_version`: it honours If-Match. `refusals`: further error statuses and what they mean.
+    `has_version`: it honours If-Match. `has_etag`: its response has the version that If-Match takes. `refusals`:
+    further error statuses and what they mean.
     """
 
     takes: Any
@@ -203,6 +204,7 @@ class Described:
     files: tuple[str, ...]
     choices: Mapping[str, Sequence[str]]
     has_version: bool
+    has_etag: bool
     at_most: int
     refusals: Mapping[str, str]
 
@@ -217,13 +219,16 @@ def describe(
     files: tuple[str, ...] = (),
     choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
     has_version: bool = False,
+    has_etag: bool = False,
     at_most: int = 0,
     refusals: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[View], View]:
     """Describe a method for `core.openapi`, which is imported only when the schema is requested."""
 
     def keep(view: View) -> View:
-        view.described = Described(takes, gives, many, query, summary, files, choices, has_version, at_most, refusals)  # type: ignore[attr-defined]
+        view.described = Described(  # type: ignore[attr-defined]
+            takes, gives, many, query, summary, files, choices, has_version, has_etag, at_most, refusals
+        )
         return view
 
     return keep

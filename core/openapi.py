@@ -244,6 +244,9 @@ _DESCRIPTIONS: dict[str, str] = {
 """Descriptions of path and query parameters. A name means the same on every route; any `..._id` describes itself."""
 
 
+_ETAG = "The version of the record: send it as `If-Match` to refuse a change if it has changed since."
+
+
 def _description(name: str) -> str:
     return _DESCRIPTIONS.get(name) or f"ID of the {name.removesuffix('_id').replace('_', ' ')}."
 
@@ -283,6 +286,8 @@ def _wrap(operation: Schema, *, is_write: bool) -> None:
             inner = {"type": "array", "items": content["schema"]} if described.many else content["schema"]
             content["schema"] = {"type": "object", "required": ["data"], "properties": {"data": inner}}
         answer["description"] = answer.get("description") or "Done."
+        if described.has_etag:
+            answer["headers"] = {"ETag": {"description": _ETAG, "schema": {"type": "string"}}}
     problem = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     refusals = {
         "400": "Invalid request; `details` lists the fields",

@@ -63,7 +63,7 @@ class AllFeedback(Endpoint):
 
 
 class OneFeedback(Endpoint):
-    @describe(gives=FullFeedbackOut, summary="Get a report (H7)")
+    @describe(gives=FullFeedbackOut, has_etag=True, summary="Get a report (H7)")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         report = triage.report_for(self.actor, feedback_id)
         version = versions.of(report)

@@ -47,7 +47,7 @@ class DeskEndpoint(Endpoint):
 
 
 class Triage(DeskEndpoint):
-    @describe(gives=DeskRecordOut, summary="Get a report with its triage data")
+    @describe(gives=DeskRecordOut, has_etag=True, summary="Get a report with its triage data")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         found = desk_records.desk_record(triage.report_for(self.actor, feedback_id))
         return tagged(record(found), found.version)
@@ -100,7 +100,7 @@ class AcknowledgeComments(DeskEndpoint):
 
 
 class Actions(DeskEndpoint):
-    @describe(takes=ActIn, gives=ActedOut, has_version=True, summary="Apply an action to a report")
+    @describe(takes=ActIn, gives=ActedOut, has_version=True, has_etag=True, summary="Apply an action to a report")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
         triage.report_for(self.actor, feedback_id)
         asked = self.parse(ActIn)

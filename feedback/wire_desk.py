@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from core.wire import UNCHANGED, Page, Patch, Wire
 from feedback.checks.wire import MOST_RUNS, RunIn
+from feedback.deciding import VERBS
 from feedback.querying import parse
 from feedback.wire import NOTES_LENGTH, TriagedOut
 
@@ -75,8 +76,8 @@ class ChangeOut(Wire):
 class ActIn(Patch):
     """One action with its arguments."""
 
-    verb: str
-    """`label`, `note`, `own`, `resolve`, `outcome`, `reopen`, `duplicate`, `snooze`, `wake` or `reply`."""
+    verb: Annotated[str, Field(json_schema_extra={"enum": [*VERBS]})]
+    """What to do."""
     arguments: dict[str, Any] = {}
     """The arguments of the verb, such as `{"outcome": "fixed"}`."""
 

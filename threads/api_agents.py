@@ -55,11 +55,11 @@ class ByName(AgentEndpoint, OrgEndpoint):
 
 
 class OneAgent(AgentEndpoint):
-    @describe(gives=AgentOut, summary="Read an agent (G2)")
+    @describe(gives=AgentOut, has_etag=True, summary="Read an agent (G2)")
     def get(self, request: Request, agent_id: str) -> HttpResponse:
         return dated(agents.agent_out(self.agent()))
 
-    @describe(takes=AgentPatch, gives=AgentOut, has_version=True, summary="Change an agent (G5)")
+    @describe(takes=AgentPatch, gives=AgentOut, has_version=True, has_etag=True, summary="Change an agent (G5)")
     def put(self, request: Request, agent_id: str) -> HttpResponse:
         agent, seen = self.agent(), request.headers.get("If-Match")
         return dated(agents.agent_out(agents.update(self.actor, agent, self.parse(AgentPatch), seen=seen)))

@@ -26,7 +26,8 @@ _TRACE = {
     "required": ["resourceSpans"],
     "properties": {"resourceSpans": {"type": "array", "items": {"type": "object"}}},
 }
-_Conversation = Annotated[Any, WithJsonSchema({"anyOf": [_CONVERSATION, _TRACE]})]
+_OTHER = {"description": "Anything else, which fails alone, or is unchanged if its id was imported before."}
+_Conversation = Annotated[Any, WithJsonSchema({"anyOf": [_CONVERSATION, _TRACE, _OTHER]})]
 
 
 class ConversationsIn(Exact):

@@ -58,11 +58,17 @@ def _shown_once(webhook: WebhookSecretOut) -> HttpResponse:
 
 
 class OneWebhook(WebhookDoor):
-    @describe(gives=WebhookOut, summary="Get a webhook")
+    @describe(gives=WebhookOut, has_etag=True, summary="Get a webhook")
     def get(self, request: Request, webhook_id: str) -> HttpResponse:
         return dated(endpoints.out(self.webhook()))
 
-    @describe(takes=WebhookPatch, gives=WebhookOut, has_version=True, summary="Change, enable or disable a webhook")
+    @describe(
+        takes=WebhookPatch,
+        gives=WebhookOut,
+        has_version=True,
+        has_etag=True,
+        summary="Change, enable or disable a webhook",
+    )
     def patch(self, request: Request, webhook_id: str) -> HttpResponse:
         webhook, seen = self.webhook(), request.headers.get("If-Match")
         return dated(endpoints.out(endpoints.update(self.actor, webhook, self.parse(WebhookPatch), seen=seen)))

@@ -1,6 +1,9 @@
 """Check the served schema against the server: any request that fits it gets the documented answer, never a 500."""
 
+import inspect
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
@@ -9,6 +12,7 @@ import pytest
 import schemathesis
 from django.core.wsgi import get_wsgi_application
 from django.test import Client
+from django.urls import get_resolver
 from hypothesis import HealthCheck, settings
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
@@ -16,6 +20,7 @@ from typing_extensions import TypedDict
 
 from config import docs
 from core.openapi import DescribedSchema
+from feedback.deciding import VERBS
 from tests import people
 from threads.goals import REGISTRY
 from threads.wire import MessageIn
@@ -142,7 +147,61 @@ def test_closed_inputs_are_told() -> None:
     goals = schemas["StartIn"]["properties"]["goals"]["anyOf"][0]["items"]
     assert goals["required"] == ["goal_type"] and goals["properties"]["goal_type"]["enum"] == [*REGISTRY]
     conversations = schemas["ConversationsIn"]["properties"]["conversations"]["items"]
-    assert [each["required"] for each in conversations["anyOf"]] == [["id", "messages"], ["resourceSpans"]]
+    assert [each.get("required") for each in conversations["anyOf"]] == [["id", "messages"], ["resourceSpans"], None]
+    for name in ("ActIn", "BulkIn"):
+        assert schemas[name]["properties"]["verb"]["enum"] == [*VERBS]
+    assert {"openai", "python", "roboto_client"} <= set(schemas["ImportIn"]["properties"]["dialect"]["enum"])
+
+
+@pytest.mark.parametrize("item", [{"messages": []}, {"id": "a"}, {"id": None}, 7])
+def test_an_item_of_an_import_that_fails_alone_fits(item: Any, token: str) -> None:
+    body = {"format": "openai", "conversations": [item]}
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = Client(headers=headers).post("/v1/ai/threads/import", body, content_type="application/json")
+    assert [each["outcome"] for each in answer.json()["data"]["items"]] == ["failed"]
+    records = docs.generated()["components"]
+    assert Draft202012Validator({**records["schemas"]["ConversationsIn"], "components": records}).is_valid(body)
+
+
+def test_a_version_that_a_response_has_is_told() -> None:
+    """Where it is missing a generated client does not know what If-Match takes."""
+    told = {
+        (method, path)
+        for path, item in docs.generated()["paths"].items()
+        for method, described in item.items()
+        if "ETag" in described["responses"]["200"].get("headers", {})
+    }
+    reports = "/v1/ai/admin/feedback/{feedback_id}"
+    changed = {
+        ("put", "/v1/ai/agents/{agent_id}"),
+        ("put", "/v1/skills/id/{skill_id}/versions/{version}"),
+        ("patch", "/v1/catalogue/tools/{qualified_name}"),
+        ("patch", "/v1/webhooks/{webhook_id}"),
+    }
+    assert told - changed == {("get", path) for _, path in changed} | {
+        ("get", reports),
+        ("get", f"{reports}/triage"),
+        ("post", f"{reports}/actions"),
+    }
+    assert changed <= told
+
+
+def views_of(resolver: Any) -> Iterator[Any]:
+    """Every view class below a URL resolver."""
+    for each in resolver.url_patterns:
+        yield from views_of(each) if hasattr(each, "url_patterns") else [getattr(each.callback, "view_class", None)]
+
+
+def test_a_method_is_told_to_send_a_version_if_it_does() -> None:
+    methods = {
+        method
+        for view in views_of(get_resolver())
+        for name in ("get", "post", "put", "patch", "delete")
+        if hasattr(method := getattr(view, name, None), "described")
+    }
+    assert len(methods) > 100
+    for method in methods:
+        assert method.described.has_etag is bool(re.search(r"\b(tagged|dated)\(", inspect.getsource(method))), method
 
 
 def test_a_block_without_its_content_type_fits_as_it_is_taken() -> None:
