@@ -340,7 +340,7 @@ def test_without_scripts(heddle: Heddle, visit: Callable[..., Visit], complaint:
 def test_a_fix_that_could_not_be_stored_is_told_and_typed_text_stays(
     heddle: Heddle, visit: Callable[..., Visit]
 ) -> None:
-    """The desk comes back to the rerun and listens to it again: that its line is there does not mean that it was stored."""
+    """The desk comes back to the rerun and listens to it again; that its line is there does not mean it was stored."""
     said = [{"role": "user", "content": "When does the bus go?"}, {"role": "assistant", "content": "At six."}]
     ids = [rated(heddle, heddle.imported("alice", f"bus-{n}", said), 1, notes=f"No bus at six, {n}.") for n in range(2)]
     visitor = visit("admin")
