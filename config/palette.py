@@ -25,6 +25,7 @@ _EVERYWHERE = "? All keys"
 """What every page can do that runs scripts."""
 _ELSEWHERE = frozenset("*123456789")
 """Keys of views, which are among the places, and of all that match, which is ticked where its number is seen."""
+_VIEW = "View:"
 _ALSO = {"out": "log out logout", "?": "help keyboard shortcuts"}
 """Other words for what every page can do, by key."""
 _ORDER = ("Page", "View", "Label", "Thread", "Report", "Check", "Batch", "Agent", "Tool", "Skill", "World", "Search")
@@ -91,7 +92,7 @@ def _acts(sent: str | None) -> Iterator[Act]:
             key, caption = f"{key} {letter}", " ".join(caption.split()).removesuffix(f" {letter}")
         act = Act(key, " ".join(caption.split()))
         name = re.sub(r" \d+$", "", act.name.removesuffix(f" {act.shown}"))
-        if name and key not in seen and key not in _ELSEWHERE:
+        if name and key not in seen and key not in _ELSEWHERE and not key.startswith(_VIEW):
             seen.add(key)
             yield Act(key, f"{key.partition(':')[0]}: {name}" if ":" in key else name)
 

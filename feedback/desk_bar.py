@@ -11,7 +11,7 @@ from core.grammar import spelled
 from core.paging import counted
 from core.wording import isolated
 from feedback import saved_views, screens
-from feedback.presenting import Choice, DeskBar, Note, href, pane_of, panes
+from feedback.presenting import Choice, DeskBar, Note, href, letters, pane_of, panes
 from feedback.querying import NEWEST, OLDEST, Meaning, Query, completing, matching, named, parse, term_meant
 
 
@@ -43,12 +43,16 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         )
         for each in saved_views.BUILT_IN
     ]
+    # By age: a new view takes no other one's letter.
+    by_age = sorted(saved_by_people, key=lambda saved: saved.pk)
+    letter_of = dict(zip((each.pk for each in by_age), letters(each.name for each in by_age), strict=True))
     for saved in saved_by_people:
         view = _choice(saved.name, saved.query, looked_at, counts, parsed.org)
         # What is shown of it for one org is not the view that would be changed or deleted.
         is_whole = saved.query not in spellings[2:] or not parsed.org
         view_id = ids.VIEW + saved.key if is_whole and saved_views.may_change(actor, saved) else ""
-        views.append(replace(view, is_shared=saved.is_shared, view_id=view_id, is_aside=True))
+        letter = letter_of[saved.pk]
+        views.append(replace(view, is_shared=saved.is_shared, view_id=view_id, is_aside=True, letter=letter))
     return DeskBar(
         query=query["q"],
         tokens=screens.tokens_of(parsed, {}, query.get("item", "")),

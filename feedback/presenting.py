@@ -411,6 +411,8 @@ class Choice:
     is_rare: bool = False
     view_id: str = ""
     name: str = ""
+    letter: str = ""
+    """Its key in the open menu, if it has no number."""
 
 
 @dataclass(frozen=True, slots=True)

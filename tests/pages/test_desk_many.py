@@ -604,7 +604,7 @@ def test_a_query_is_kept_shared_changed_and_dropped(browser_of: Browser, who: Pe
     link = page.id("desk-views").one("div").one(aria_current=True)
     assert link.words == "Not mine 1"
     other = get(client_of(bea), DESK + "?q=is:open")
-    shared = next(each for each in other.id("desk-views").all("a") if each.words == "Not mine shared")
+    shared = next(each for each in other.id("desk-views").all("a") if each.words == "Not mine shared n")
     theirs = get(client_of(bea), DESK + shared["href"])
     assert words(theirs) == ["report 0"]
     assert theirs.id("desk-bar").none("button", value="drop"), "who made it deletes it"
@@ -804,3 +804,16 @@ def test_what_one_did_is_undone_from_the_history_whatever_came_after_it(browser_
     with time_machine.travel(timezone.now() + timedelta(minutes=31)):
         client.force_login(who.admin.user)
         assert offered(opened(client, made[0])) == []
+
+
+def test_saved_views_have_letters_in_the_menu_that_later_ones_do_not_take(browser_of: Browser, who: People) -> None:
+    client = browser_of("admin")
+
+    def keys() -> list[tuple[str, str]]:
+        items = get(client, DESK).id("desk-views").one("details").all("a")
+        return [(each.all("kbd")[-1].words if each.all("kbd") else "", each["data-key"].split()[-1]) for each in items]
+
+    assert keys() == [(str(number),) * 2 for number in range(1, 10)]
+    for name in ("Refunds", "Bags", "Angry", "Aa"):
+        saved_views.save(who.admin.actor, name, f"label:{name}")
+    assert keys()[9:] == [("", "none"), ("a", "a"), ("b", "b"), ("r", "r")]

@@ -237,7 +237,10 @@ def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -
             "x",
             "",
             "<i> <b>bold</b>",
-            "1 Unclaimed 4",
+            "1 Unclaimed 4 1",
+            "View:10 r Refunds r",
+            "Assign:bea@heddle.test b Bea bea@heddle.test b",
+            "Switch:acme none only acme",
         ]
     )
 
@@ -256,6 +259,8 @@ def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -
         ("?", "All keys", "?"),
     ]
     assert [key for key, *_ in acts("note adm")] == ["m"]
+    assert acts("bea") == [("Assign:bea@heddle.test b", "Assign: Bea bea@heddle.test", "")]
+    assert acts("only") == [("Switch:acme none", "Switch: only acme", "")] and acts("refunds") == []
     assert [key for key, *_ in acts("help")] == ["?"]
     assert acts("<b>bold") == [("<i>", "<b>bold</b>", "")]
     page = fragment(browser_of("admin"), f"/go/?q=admin&acts={quote(sent)}")
