@@ -54,8 +54,7 @@ def act_on_all(
     `InvalidRequest` for neither or both, for an invalid query, and for arguments that fit no report.
     """
     require_admin(actor)
-    if (feedback_ids is None) is (query is None):
-        raise InvalidRequest("feedback_ids: give either feedback_ids or a query")
+    require_either(feedback_ids, query)
     if verb is UPDATE:
         raise InvalidRequest("verb: is not an action of the desk")
     require_possible(actor, body)
@@ -203,6 +202,12 @@ def sweep(*, orphans: bool = False) -> None:
     )
     for pk in Bulk.objects.filter(stuck).values_list("pk", flat=True):
         jobs.enqueue(TASK, pk)
+
+
+def require_either(feedback_ids: Sequence[str] | None, query: str | None) -> None:
+    """Refuse both and neither, where several reports are chosen by their ids or by a query."""
+    if (feedback_ids is None) is (query is None):
+        raise InvalidRequest("feedback_ids: give either feedback_ids or a query")
 
 
 def report_key(place: int, feedback_id: str) -> str:

@@ -25,8 +25,7 @@ def rerun_all(
     id, if none of the reports is there, for more than 500 runs, and as `running.run`.
     """
     require_admin(actor)
-    if (feedback_ids is None) is (query is None):
-        raise InvalidRequest("feedback_ids: give either feedback_ids or a query")
+    bulk.require_either(feedback_ids, query)
     field = "feedback_ids" if query is None else "query"
     rows = _named(feedback_ids or ()) if query is None else _found(actor, query)
     pks = list(rows.order_by("pk").values_list("pk", flat=True)[: MOST_RUNS + 1])
