@@ -55,7 +55,7 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         views.append(replace(view, is_shared=saved.is_shared, view_id=view_id, is_aside=True, letter=letter))
     return DeskBar(
         query=query["q"],
-        tokens=screens.tokens_of(parsed, {}, query.get("item", "")),
+        tokens=screens.tokens_of(parsed, {}, query.get("item", ""), without={"stay": "1"}),
         views=tuple(views),
         panes=panes(query),
         here=reverse("feedback:desk") + href(query),

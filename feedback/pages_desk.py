@@ -50,7 +50,7 @@ from feedback.checks import rerunning
 from feedback.deciding import ResolvedAlready
 from feedback.models import Bulk
 from feedback.presenting import href, panes
-from feedback.querying import completing, parse
+from feedback.querying import Query, completing, matching, parse
 
 _LATEST = "bulk_latest"
 """Session key of the latest bulk of ticked reports; the next page ticks those that it still lists."""
@@ -103,7 +103,8 @@ def to_desk(request: HttpRequest, *, item: str = "") -> HttpResponse:
 @require_GET
 def desk(request: HttpRequest) -> HttpResponse:
     """The desk page. Without a query it shows unclaimed reports; `add` redirects to the query with that term, and to a
-    report whose id it is, `back` to the last list with that report open, and with `compare` with that fork beside it.
+    report whose id it is, `stay` to the query with the open report if it finds that, `back` to the last list with that
+    report open, and with `compare` with that fork beside it.
     """
     return _desk(request)
 
@@ -118,7 +119,9 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     if added := request.GET.get("add", "").strip():
         place = bodies.number(request.GET.get("at", ""))
         asked = parse(query["q"]).with_term(added, at=place).anchored(zones.of(request))
-        return redirect(desk_at({"q": asked.text} | desk_screen.only_one(actor, asked)))
+        return redirect(desk_at({"q": asked.text, **_still_open(request, actor, asked)}))
+    if "stay" in request.GET:
+        return redirect(desk_at({"q": query["q"], **_still_open(request, actor, parse(query["q"]))}))
     if "edit" in request.GET and (current := _as_shown(request)):
         return redirect(current)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
@@ -147,6 +150,19 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     here = urlencode(desk_screen.kept(query))
     _keep(response, _LEFT, here if len(here) < _COOKIE_BYTES else _EVERYTHING)
     return response
+
+
+def _still_open(request: HttpRequest, actor: Actor, asked: Query) -> dict[str, str]:
+    """What is open with another query: the report whose id it is, else the one that was open, if it is among those
+    found: who narrows or widens a list goes on with what they read.
+    """
+    if only := desk_screen.only_one(actor, asked):
+        return only
+    shown = dict(parse_qsl(urlsplit(came_from(request)).query))
+    key = ids.key_of(shown.get("item", ""), ids.FEEDBACK)
+    if not key or asked.problems or not matching(actor, asked).filter(key=key).exists():
+        return {}
+    return {name: shown[name] for name in ("item", "pane") if name in shown}
 
 
 def _keep(response: HttpResponse, cookie: str, value: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
+from types import MappingProxyType
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, TextField, Value
@@ -37,8 +38,11 @@ BATCHES = 5
 """Most batches of its check there, latest first."""
 
 
-def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[Token, ...]:
-    """The terms of a query, each with links to remove and to edit it; the links also contain `kept`.
+def tokens_of(
+    query: Query, kept: Mapping[str, str], item: str = "", *, without: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Token, ...]:
+    """The terms of a query, each with links to remove and to edit it; the links also contain `kept`, those to remove it
+    `without`.
 
     The open report stays open while a term is edited.
     """
@@ -46,7 +50,7 @@ def tokens_of(query: Query, kept: Mapping[str, str], item: str = "") -> tuple[To
     return tuple(
         Token(
             term.text,
-            href({**kept, "q": query.without(place).text}),
+            href({**kept, "q": query.without(place).text, **without}),
             href({**kept, "q": query.without(place).text, "edit": term.text, "at": str(place), **open_item}),
             term.reason,
             term.meant,

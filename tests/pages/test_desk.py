@@ -255,10 +255,31 @@ def test_tokens_are_links_that_take_themselves_out(browser_of: Browser, who: Peo
     tokens = page.id("desk-bar").one("form", role="search").all(class_="token")
     assert [token.words for token in tokens] == ["category:slow", "-owner:me", "(is:open OR is:due)"]
     cross = tokens[0].one("a", aria_label="Remove category:slow")
-    assert query_of(cross["href"]) == {"q": "-owner:me (is:open OR is:due)"}
+    assert query_of(cross["href"]) == {"q": "-owner:me (is:open OR is:due)", "stay": "1"}
     for link in page.one("form", role="search").all("a"):
-        get(client, DESK + link["href"])
+        assert client.get(DESK + link["href"], follow=True).status_code == 200
     assert page.id("desk-bar").one(class_="num").words == "2"
+
+
+def test_who_narrows_or_widens_a_list_goes_on_with_the_open_report(browser_of: Browser, who: People) -> None:
+    """If the other query finds it, too. It is the one that the browser shows, not that of the link."""
+    made, client = reports(who.alice, 3), browser_of("admin")
+    do(who.admin, made[1], "label", add=["ferry"])
+    for asked, opened_there in (
+        ({"q": "is:open", "add": "label:ferry"}, 1),
+        ({"q": "is:open label:ferry", "add": "-owner:me"}, 1),
+        ({"q": "is:open", "stay": "1"}, 1),
+        ({"q": "is:open", "add": "-label:ferry"}, None),
+        ({"q": "is:open", "add": "colour:red"}, None),
+        ({"q": "is:open", "add": made[2].feedback_id}, 2),
+    ):
+        here = f"http://testserver{DESK}?{urlencode({'q': 'is:open', 'item': made[1].feedback_id, 'pane': 'talk'})}"
+        for headers in ({"HX-Request": "true", "HX-Current-URL": here}, {"Referer": here}):
+            then_at = query_of(client.get(DESK, asked, headers=headers)["Location"])
+            wanted = made[opened_there].feedback_id if opened_there is not None else None
+            assert then_at.get("item") == wanted and "stay" not in then_at, (asked, then_at)
+        alone = query_of(client.get(DESK, asked, headers={"Referer": "http://elsewhere.test/?item=x"})["Location"])
+        assert "item" not in alone or opened_there == 2
 
 
 @pytest.mark.parametrize("term", ["category:slow", 'notes:"never  asked"', "(is:open OR -is:due)", "colour:red"])
