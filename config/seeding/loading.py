@@ -22,6 +22,7 @@ from config.seeding.tables import Table, moment
 from core import ids
 from feedback import indexing, taxonomy
 from feedback.models import Label, Labelled, RatedAnswer, RatedTool, Reply, Triage, UserFeedback
+from threads import content
 from threads.indexing import index_texts
 from threads.models import Block, Message, Thread, Turn, UsedTool
 from threads.status import ThreadStatus, TurnState
@@ -192,10 +193,10 @@ def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at:
         if random.random() < (0.6 if turn == 0 else 0.2):
             name, failed = random.choice(words.TOOLS), random.random() < 0.15
             tools, use = {name: failed}, f"tu_{key}{turn}"
-            say("assistant", [("tool_use", "", _json(tool_name=name, tool_use_id=use, input={}), "", use)])
+            say("assistant", [("tool_use", "", _json(content.tool_use(name, use, {})), "", use)])
             outcome = "error" if failed else "success"
-            result = _json(tool_name=name, tool_use_id=use, runtime_ms=random.randint(5, 900), status=outcome)
-            say("roboto", [("tool_result", "", result, outcome, use)])
+            result = content.tool_result(name, use, outcome, None, runtime_ms=random.randint(5, 900))
+            say("roboto", [("tool_result", "", _json(result), outcome, use)])
             weave += "pf" if failed else "pt"
         else:
             weave += "p"
@@ -203,7 +204,7 @@ def _thread(part: _Part, random: Random, people: _People, pk: int, key: str, at:
         said, model = words.sentence(random, 12, 40), random.choices(words.MODELS, (70, 25, 5))[0]
         blocks: list[tuple[Any, ...]] = [("text", said, None, "", None)]
         if error:
-            blocks.append(("error", "", _json("error", error_message="It broke off.", error_code=error), "", None))
+            blocks.append(("error", "", _json(content.error("It broke off.", error)), "", None))
         say("assistant", blocks)
         weave += "af" if error else "a"
         answers.append((idx - 1, said, model, error, tools))
@@ -268,6 +269,6 @@ def _report(part: _Part, random: Random, people: _People, thread: _Thread, pk: i
     part.add("index", pk, notes, admin_note, said, " ".join(tools))
 
 
-def _json(kind: str = "", **data: Any) -> str:
-    kind = kind or ("tool_result" if "status" in data else "tool_use")
-    return json.dumps({"content_type": kind, **data}, separators=(",", ":"))
+def _json(block: content.BlockDict) -> str:
+    """A block as a turn would store it, with all its keys, because readers rely on them."""
+    return json.dumps({key: value for key, value in block.items() if not key.startswith("raw_")}, separators=(",", ":"))

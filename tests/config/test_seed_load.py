@@ -11,7 +11,7 @@ from feedback import digesting, querying
 from feedback.models import Label, Labelled, RatedTool, Triage, Undigested, UserFeedback
 from tests import make
 from tests.conftest import data_of
-from threads.models import Thread
+from threads.models import Block, Thread
 
 REPORTS = 2000
 LINES = (
@@ -101,6 +101,15 @@ def test_life_goes_on_after_a_load(who):
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM feedback_search")
         assert cursor.fetchone() == (301,)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", ["tool_use", "tool_result", "error"])
+def test_blocks_have_all_that_those_of_a_turn_have(who, kind):
+    load()
+    loaded = Block.objects.filter(kind=kind).first()
+    made = Block.objects.filter(thread=make.thread(who.alice, '[[call echo {"value": 1}]] [[fail]]'), kind=kind).first()
+    assert made.data.keys() - {"answered_by"} == loaded.data.keys()
 
 
 @pytest.mark.django_db

@@ -5,13 +5,15 @@ import threading
 from decimal import Decimal
 
 import pytest
+from django.core.management import call_command
 
 from tests import make
 from tests.api import shapes
-from tests.conftest import content_of
+from tests.conftest import content_of, data_of
 from tests.providers.conftest import line
 from tests.providers.wire import MODEL, Call, Wait, says
 from threads.access import thread_for
+from threads.models import Block, Message
 
 SUMMARY = {"goal_type": "dataset_summary", "dataset_id": "ds_1"}
 
@@ -48,6 +50,25 @@ def test_the_history_reaches_the_model_with_the_system_prompt(talk):
     said = [each for each in body["messages"] if each["role"] in ("user", "assistant")]
     assert [each["role"] for each in said] == ["user", "assistant", "user"]
     assert all(word in json.dumps(each) for word, each in zip(("First", "One.", "Second"), said, strict=True))
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_loaded_thread_is_rerun_with_the_calls_before_it(api, talk, is_old):
+    """Also one that an earlier version loaded, whose results had no payload."""
+    call_command("seed_load", reports=80, org="acme", verbosity=0)
+    results = Block.objects.filter(kind="tool_result")
+    block = results.order_by("pk").first()
+    if is_old:
+        for each in results:
+            each.data.pop("payload", None)
+            each.save(update_fields=["data"])
+    last = Message.objects.filter(thread=block.thread).latest("idx").idx
+    talk.provider.will(says("Again."))
+    path = f"threads/{block.thread.thread_id}/rerun"
+    talk.id = data_of(api("admin").post(path, {"message_sequence_num": last}))["thread_id"]
+    make.run_turns()
+    assert shapes.said(data_of(api("admin").get(f"threads/{talk.id}"))["messages"][-1]) == "Again."
+    assert block.tool_use_id in json.dumps(talk.provider.asked[-1].body)
 
 
 def test_parallel_calls_are_one_message_and_a_server_tool_runs_in_between(talk):

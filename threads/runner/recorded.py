@@ -58,7 +58,7 @@ class Recorded:
         if found is None:
             return None
         result = tool_result(
-            use["tool_name"], use["tool_use_id"], found["status"], found["payload"], runtime_ms=found["runtime_ms"]
+            use["tool_name"], use["tool_use_id"], found["status"], found.get("payload"), runtime_ms=found["runtime_ms"]
         )
         return {**result, "answered_by": "told record" if found.get("answered_by") in TOLD else "record"}
 

@@ -100,5 +100,6 @@ def _returned(call: ToolCallPart, result: BlockDict | None) -> ToolReturnPart:
     if result is None:
         return ToolReturnPart(call.tool_name, UNANSWERED, tool_call_id=call.tool_call_id, outcome="interrupted")
     outcome: Any = {"success": "success", "error": "failed", "declined": "denied"}[result["status"]]
-    content = result["payload"] if result["payload"] is not None else ""
+    payload = result.get("payload")  # threads that earlier versions loaded have none
+    content = payload if payload is not None else ""
     return ToolReturnPart(call.tool_name, content, tool_call_id=call.tool_call_id, outcome=outcome)
