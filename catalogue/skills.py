@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -344,17 +345,22 @@ _PIN = Prepared(
 )
 
 
-def subscribed_texts(actor: Actor) -> list[SkillText]:
-    """What an agent may load on demand for this user: subscriptions with a pin (spec 4.2).
+def subscribed_texts(actor: Actor, *, until: datetime | None = None) -> list[SkillText]:
+    """What an agent may load on demand for this user: subscriptions with a pin (spec 4.2), those made up to a moment.
 
     By name; an own private skill comes before others of the same name (K4).
     """
+    made = {} if until is None else {"skill__subscriptions__subscribed__lte": until}
     pinned = SkillVersion.objects.filter(
         skill__in=Skill.objects.visible_to(actor),
         skill__subscriptions__user=actor.user_id,
         skill__subscriptions__ai_version=F("version"),
-    ).select_related("skill")
-    order = sorted(pinned, key=lambda row: (row.skill.name, row.skill.accessibility != Accessibility.PRIVATE, row.pk))
+        **made,
+    )
+    order = sorted(
+        pinned.select_related("skill"),
+        key=lambda row: (row.skill.name, row.skill.accessibility != Accessibility.PRIVATE, row.pk),
+    )
     return [_frozen(row.skill, row) for row in order]
 
 

@@ -4,6 +4,7 @@ A rerun is a fork before the answer in which the same request is answered again.
 calls return their recorded results (`threads.runner.recorded`).
 """
 
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -17,7 +18,7 @@ from core.errors import InvalidRequest
 from threads import agents, forks, lending, profiles, reading, turns
 from threads.access import staying, thread_for
 from threads.lending import Skills
-from threads.models import Thread, Turn
+from threads.models import Message, Thread, Turn
 from threads.pending import calls_behind
 from threads.wire import RerunIn, ThreadOut
 
@@ -54,13 +55,15 @@ def _latest_prompt(source: Thread) -> str | None:
 
 
 def skills_of(actor: Actor, source: Thread, upto: int, *, is_latest: bool = False) -> Skills:
-    """Those skills of the answer to a request that the actor may have, in the versions that were read or the latest.
+    """Those skills of the answer to a request that the actor may have, in the versions that were read; or the latest
+    versions, and with them of the skills that the user who asked has subscribed to since.
 
     Subscribed skills that were offered but not read are used as they are now.
     """
-    asker = actor_of_user(_asker(source, upto))
-    frozen = source.available_skills
-    pinned = {} if frozen is not None else {skill.skill_id: skill for skill in skills.subscribed_texts(asker)}
+    user, asked_at = _asked(source, upto)
+    asker, frozen = actor_of_user(user), source.available_skills
+    offered = [] if frozen is not None else skills.subscribed_texts(asker, until=None if is_latest else asked_at)
+    pinned = {skill.skill_id: skill for skill in offered}
     read = lending.shown(calls_behind(source.pk, upto))
     had = Skills({**pinned, **lending.kept(frozen or ()), **read.offered}, read.invoked)
     if is_latest:
@@ -68,8 +71,12 @@ def skills_of(actor: Actor, source: Thread, upto: int, *, is_latest: bool = Fals
     return lending.lent(actor, had, read)
 
 
-def _asker(source: Thread, upto: int) -> User:
-    """The user who made the request, whose skills the rerun uses."""
+def _asked(source: Thread, upto: int) -> tuple[User, datetime]:
+    """The user who made the request, whose skills the rerun uses, and when. A turn that waited for a client was offered
+    what there was when it went on.
+    """
     answering = Turn.objects.filter(thread=source, answer_idx__gt=upto).select_related("requested_by")
-    turn = answering.order_by("answer_idx").first()
-    return turn.requested_by if turn else source.created_by
+    if turn := answering.order_by("answer_idx").first():
+        return turn.requested_by, turn.requested_at
+    said = Message.objects.filter(thread=source, idx=upto).values_list("created", flat=True).first()
+    return source.created_by, said or source.created

@@ -274,7 +274,7 @@ class RerunIn(Exact):
     message_sequence_num: int
     """Index of the answer to run again, or of the request itself."""
     skills: Literal["recorded", "latest"] = "recorded"
-    """`recorded`: the versions the agent had; `latest`: their latest versions."""
+    """`recorded`: the versions the agent had; `latest`: the latest versions, also of skills that are new since then."""
     tools: Literal["recorded", "live"] = "recorded"
     """`recorded`: recorded results, new calls of read-only tools only; `live`: every call is really made."""
     model_profile: str | None = None

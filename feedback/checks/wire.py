@@ -92,7 +92,7 @@ class RunIn(Exact):
     """Options of a run, as for a rerun."""
 
     skills: Literal["recorded", "latest"] = "recorded"
-    """The skill versions of the original turn, or the latest ones."""
+    """The skill versions of the original turn, or the latest ones, also of skills that are new since then."""
     prompt: Literal["recorded", "latest"] = "recorded"
     """The system prompt of the thread, or the one that its agent has now; forks and threads that were not launched from
     an agent keep theirs.

@@ -978,6 +978,25 @@ def test_a_comparison_says_what_the_agents_had_otherwise(api, who, ran, write, p
     assert changes(latest, first["batch_id"])["checks"] == 1
 
 
+def test_a_skill_that_is_newer_than_the_rated_answer_is_a_change(api, who, ran, write, pin):  # noqa: F811
+    """Complaints are mended with new skills, too; the rated answer once more has none of them."""
+    old = write("alice", "rules-old")
+    report = make.rating(who.alice, make.thread(who.alice))
+    check = data_of(api("admin").put(f"{FEEDBACK}/{report.feedback_id}/check", {}))
+    new = write("alice", "rules-new")
+    had = {"skill_id": old, "name": "rules-old", "version": 1, "was": 1}
+    has = {"skill_id": new, "name": "rules-new", "version": 1, "was": None}
+    change = {"skill_id": new, "name": "rules-new", "before": None, "now": 1, "checks": 1}
+    for skills, found, changes in (("recorded", [had], []), ("latest", [had, has], [change])):
+        batch = ran(check, skills=skills)
+        (run,) = batch["runs"]
+        assert sorted(run["skill_versions"], key=lambda each: each["name"], reverse=True) == found
+        frozen = Thread.objects.by_public_id(run["thread_id"]).get().available_skills
+        assert {each["skill_id"] for each in frozen} == {each["skill_id"] for each in found}
+        against = data_of(api("admin").get(f"{CHECKS}/batches/{batch['batch_id']}/against/previous"))
+        assert against["changes"]["skills"] == changes
+
+
 def test_runs_from_before_that_was_kept_do_not_say_that_nothing_changed(api, who, ran, write, pin):  # noqa: F811
     pin("alice", write("alice", "weaving", "OLD", "NEW"), 1)
     report = make.rating(who.alice, make.thread(who.alice))

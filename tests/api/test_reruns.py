@@ -223,6 +223,32 @@ def test_the_agent_has_the_skills_of_who_asked_as_it_read_them_or_as_they_are_no
         assert (status, payload["body"], payload["version"]) == ("success", words, version)
 
 
+def test_a_turn_that_waited_for_a_client_had_the_skills_that_were_new_when_it_went_on(api, who, rerun, write):  # noqa: F811
+    thread = make.waiting(who.alice)
+    [use] = shapes.blocks(data_of(api("alice").get(f"threads/{thread.thread_id}")), "tool_use")
+    write("alice", "meanwhile")
+    told = {"tool_name": use["tool_name"], "tool_use_id": use["tool_use_id"], "runtime_ms": 1, "status": "success"}
+    body = {"tool_results": [{**told, "output": {}}]}
+    data_of(api("alice").post(f"threads/{thread.thread_id}/tool-results", body))
+    make.run_turns(thread)
+    write("alice", "later")
+    for skills, names in (("recorded", ["meanwhile"]), ("latest", ["later", "meanwhile"])):
+        rerun(thread, skills=skills)
+        assert [each["name"] for each in Thread.objects.latest("pk").available_skills] == names
+
+
+def test_a_copied_answer_had_the_skills_of_before_its_request(api, who, rerun, write):  # noqa: F811
+    """In a fork, which has no turn of its own for it, and in an imported conversation."""
+    write("alice", "before")
+    source = make.thread(who.alice)
+    data_of(api("alice").post(f"threads/{source.thread_id}/fork", {"message_sequence_num": 1}))
+    copies = [Thread.objects.latest("pk"), imported(api, ("user", "Hello"), ("assistant", "Hi."))]
+    write("alice", "after")
+    for copy in copies:
+        rerun(copy)
+        assert [each["name"] for each in Thread.objects.latest("pk").available_skills] == ["before"]
+
+
 def test_skills_that_a_request_took_up_are_taken_up_again(api, who, rerun, write):  # noqa: F811
     skill = write("alice", "weaving", "OLD")
     thread = make.thread(who.alice, "Weave", invoke_skills=[{"skill_id": skill}])

@@ -103,6 +103,17 @@ def test_a_rerun_is_compared_by_the_skills_that_the_answer_had(browser_of: Brows
     assert get(browser_of("admin"), address(fork)).one("table").none("a"), "it is alice's own"
 
 
+def test_a_new_skill_that_is_tried_is_a_setting_that_differs(browser_of: Browser, who: People, write) -> None:  # noqa: F811
+    source = make.thread(who.alice)
+    write("alice", "weaving")
+    for skills, has_changed in (("recorded", False), ("latest", True)):
+        reruns.rerun(who.alice.actor, source, RerunIn(message_sequence_num=1, skills=skills))
+        fork = Thread.objects.latest("pk")
+        make.run_turns(fork)
+        shown = get(browser_of("alice"), address(fork)).one("main").words
+        assert ("weaving (version 1)" in shown) is has_changed
+
+
 def test_an_answer_stands_beside_an_answer_and_not_beside_all_that_came_later(browser_of: Browser, who: People) -> None:
     """A rerun with another answer: what the source went on to say is a link away."""
     source = make.thread(who.alice, "Hello")
