@@ -23,7 +23,9 @@ from threads.wire import RerunIn
 @signed_in
 @posted
 def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
-    """Rerun the request of a rated answer in a private fork with the chosen options, and show it beside the answer."""
+    """Rerun the request of a rated answer in a private fork with the chosen options, and show it beside the answer. A
+    press that is repeated before its page has come shows the same fork.
+    """
     actor, form = admin_actor(request), request.POST
     try:
         bodies.check_storable(form.dict())
@@ -33,7 +35,7 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         asked: dict[str, object] = {name: form[name] for name in running.CHOICES if form.get(name)}
         asked |= desk_forms.AGENT_NOW if "agent" in form else {}
         asked["message_sequence_num"] = report.message_sequence_num
-        made = reruns.rerun(actor, source, bodies.parse(RerunIn, asked))
+        made = reruns.rerun(actor, source, bodies.parse(RerunIn, asked), is_once=True)
     except DomainError as problem:
         return refused(request, actor, problem, item=feedback_id)
     hold_undo(request)

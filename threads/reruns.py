@@ -4,15 +4,18 @@ A rerun is a fork before the answer in which the same request is answered again.
 calls return their recorded results (`threads.runner.recorded`).
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from accounts.models import User
+from accounts.orgs import take_turns_with
 from accounts.rights import Right
 from catalogue import skills
+from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest
 from threads import agents, forks, lending, profiles, reading, turns
@@ -20,15 +23,17 @@ from threads.access import staying, thread_for
 from threads.lending import Skills
 from threads.models import Message, Thread, Turn
 from threads.pending import calls_behind
+from threads.status import ThreadStatus
 from threads.wire import RerunIn, ThreadOut
 
 
-def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "") -> ThreadOut:
+def rerun(actor: Actor, source: Thread, body: RerunIn, *, is_once: bool = False, api_version: str = "") -> ThreadOut:
     """Fork a thread at the request that a message answers, and have it answered again with the options of `body`.
 
-    The agent has the skills of the user who made the request. Raises `InvalidRequest` for a message without a request
-    before it, for an unknown profile, and for a latest prompt with a variable whose value is not known; `NotFound` for
-    one of an agent that is gone.
+    The agent has the skills of the user who made the request. With `is_once`, the actor's fork for the same `body` that
+    was made within a minute and is still being answered is returned instead of another one: each is paid for.
+    Raises `InvalidRequest` for a message without a request before it, for an unknown profile, and for a latest prompt
+    with a variable whose value is not known; `NotFound` for one of an agent that is gone.
     """
     upto = forks.request_of(source, body.message_sequence_num)
     had = skills_of(actor, source, upto, is_latest=body.skills == "latest")
@@ -38,11 +43,32 @@ def rerun(actor: Actor, source: Thread, body: RerunIn, *, api_version: str = "")
     prompt = _latest_prompt(source) if body.prompt == "latest" else body.system_prompt
     if prompt is not None:
         changes["system_prompt"] = prompt or None
+    request = turns.Request.of("rerun", body.model_dump_json().encode())
     with staying(source.pk), transaction.atomic():
+        if is_once:
+            take_turns_with(actor.user_id)
+            if begun := _under_way(actor, source, request):
+                return reading.record(begun, api_version=api_version)
         made = forks.fork(actor, source, upto, changes=changes)
         fork = thread_for(actor, made.thread_id, Right.SEND)
-        turns.again(actor, fork, invoked=list(had.invoked.values()), replays_calls=body.tools == "recorded")
+        turns.again(
+            actor, fork, invoked=list(had.invoked.values()), replays_calls=body.tools == "recorded", request=request
+        )
     return reading.record(thread_for(actor, made.thread_id), api_version=api_version)
+
+
+def _under_way(actor: Actor, source: Thread, request: turns.Request) -> Thread | None:
+    recent = timezone.now() - timedelta(seconds=turns.REPLAY_SECONDS)
+    made = Thread.objects.filter(
+        forked_from=source,
+        created_by=actor.user_id,
+        status=ThreadStatus.ROBOTO_TURN,
+        turns__requested_by=actor.user_id,
+        turns__request_hash=request.digest,
+        turns__requested_at__gte=recent,
+    )
+    key = made.order_by("-pk").values_list("key", flat=True).first()
+    return thread_for(actor, ids.THREAD + key) if key else None
 
 
 def _latest_prompt(source: Thread) -> str | None:

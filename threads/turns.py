@@ -133,7 +133,14 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
         return reading.status(writer.thread)
 
 
-def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), replays_calls: bool = False) -> StatusOut:
+def again(
+    actor: Actor,
+    thread: Thread,
+    *,
+    invoked: Sequence[SkillText] = (),
+    replays_calls: bool = False,
+    request: Request = NO_REQUEST,
+) -> StatusOut:
     """Answer the last request of a thread if it has no answer, or retry it if its turn failed.
 
     A retry sends the request again with its text, context and goals. The failed answer stays, because people may have
@@ -156,8 +163,8 @@ def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), re
         else:
             repeated = _LATEST.first(thread.pk)
             replays_calls = replays_calls or (repeated is not None and repeated.replays_calls)
-            (request,) = reading.snapshots(thread.pk, between=(said, said))
-            at = writer.add("user", request.blocks, author_id=actor.user_id).idx
+            (message,) = reading.snapshots(thread.pk, between=(said, said))
+            at = writer.add("user", message.blocks, author_id=actor.user_id).idx
         _close_unanswered(writer, dangling)
         if declared:
             writer.goals_changed(declared=len(declared))
@@ -165,7 +172,7 @@ def again(actor: Actor, thread: Thread, *, invoked: Sequence[SkillText] = (), re
         for skill in invoked:
             _add_skill(writer, skill)
         asked = [goal.goal_data for goal in declared]
-        _begin(writer.thread, actor, asked, at, NO_REQUEST, replays_calls=replays_calls)
+        _begin(writer.thread, actor, asked, at, request, replays_calls=replays_calls)
         return reading.status(writer.thread)
 
 

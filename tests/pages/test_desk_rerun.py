@@ -1,11 +1,13 @@
 """A rerun beside the rated answer at the desk, and resolving as fixed by it, without a browser."""
 
+import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import takewhile
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
@@ -19,7 +21,7 @@ from feedback.checks.wire import CheckIn
 from feedback.models import Check, Reply, TriageChange, UserFeedback
 from tests import make
 from tests.conftest import data_of
-from tests.pages.desk import Browser, do, live, opened, query_of, stored, told
+from tests.pages.desk import Browser, client_of, do, live, opened, query_of, stored, told
 from tests.pages.dom import Node, dom, get, submit, then
 from tests.people import People, Person, second_admin
 from threads import forks, reruns
@@ -139,6 +141,39 @@ def test_the_options_of_the_menu_are_those_of_the_rerun(browser_of: Browser, who
     fork = rerun(browser_of("admin"), report, tools="live")
     assert Turn.objects.get(thread=fork).replays_calls is False
     assert "live calls" in beside(browser_of("admin"), report, fork).id("rerun").words
+
+
+def test_a_rerun_that_is_asked_for_twice_is_made_once(browser_of: Browser, who: People, report: UserFeedback) -> None:
+    """Each is paid for. What is chosen otherwise is another one, and so is a press of somebody else, or a later one."""
+    client, other = browser_of("admin"), client_of(second_admin())
+    fork = rerun(client, report)
+    assert rerun(client, report) == fork and Thread.objects.count() == 2
+    for made in (rerun(client, report, tools="live"), rerun(client, report, skills="latest"), rerun(other, report)):
+        assert made != fork
+        fork = made
+    assert rerun(other, report) == fork and Thread.objects.count() == 5
+    with time_machine.travel(timezone.now() + timedelta(seconds=61)):
+        latest = rerun(other, report)
+        assert latest != fork
+        make.run_turns(latest)
+        assert rerun(other, report) != latest
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_a_rerun_that_is_asked_for_twice_at_once_is_made_once(who: People, report: UserFeedback) -> None:
+    page, answers = opened(client_of(who.admin), report), []
+
+    def press() -> None:
+        answers.append(submit(client_of(who.admin), page.id("desk-rerun"), "")["Location"])
+        connection.close()
+
+    presses = [threading.Thread(target=press) for _ in range(3)]
+    for each in presses:
+        each.start()
+    for each in presses:
+        each.join(10)
+    assert len(answers) == 3 and len(set(answers)) == 1 and Thread.objects.count() == 2
 
 
 def test_a_rerun_that_is_refused_says_why_at_the_desk(browser_of: Browser, report: UserFeedback) -> None:
