@@ -31,6 +31,7 @@ from feedback.deciding import REDO, RENAME, UNDO, UPDATE, ResolvedAlready, Verb,
 from feedback.fixing import FIX
 from feedback.models import Bulk, BulkFailure, Retraction, TriageChange, UserFeedback
 from feedback.querying import Query, matching, named, parse, understood
+from feedback.undo_chunk import Chunk
 from feedback.wire_desk import MOST_TICKED
 
 AT_ONCE = 200
@@ -270,7 +271,7 @@ def _hold(action: str) -> None:
         changes = list(undoing.changes_of(action))
         undoing.hold_for(changes)
         reports = UserFeedback.objects.select_for_update(no_key=True)
-        list(reports.filter(pk__in=[change.feedback_id for change in changes[:1]]).values_list("pk"))
+        list(reports.filter(pk__in={change.feedback_id for change in changes}).order_by("pk").values_list("pk"))
 
 
 def _claim(bulk_pk: int) -> bool:
@@ -408,11 +409,12 @@ def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
     if len(changes) > size and changes[-1].feedback_id != changes[-2].feedback_id:
         changes.pop()  # else it belongs to the last report of this chunk
     undoing.hold_for(changes)
+    held = Chunk(changes)
 
     back = undoing.redo_one if bulk.verb == REDO else undoing.undo_one
 
     def work(of_report: Sequence[tuple[TriageChange, TriageChange]]) -> None:
-        stayed = [column for change, now in of_report for column in back(actor, change, now, action=bulk.key)]
+        stayed = [column for change, now in of_report for column in back(actor, change, now, held, action=bulk.key)]
         if stayed:
             raise Conflict(f"{undoing.columns_line(stayed)}: changed since, so not {bulk.verb}ne")
 
@@ -422,6 +424,7 @@ def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
         of_reports.setdefault(change.feedback.key, []).append((change, now))
     for key, of_report in of_reports.items():
         _counted(bulk, key, partial(work, of_report))
+    undoing.forget_labels(held)
     bulk.after = changes[-1].pk if changes else bulk.after
     return len(changes)
 

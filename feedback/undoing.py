@@ -7,13 +7,12 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from accounts.models import User
 from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
 from core.prepared import Prepared
-from feedback import following, labelling, projecting, triage
+from feedback import following, labelling, triage
 from feedback.deciding import (
     AGAIN,
     FOLLOW,
@@ -29,7 +28,8 @@ from feedback.deciding import (
     spelled,
 )
 from feedback.label_text import beyond, changed, is_too_long
-from feedback.models import Bulk, TriageChange, UserFeedback
+from feedback.models import Bulk, TriageChange
+from feedback.undo_chunk import Chunk, sides_of
 
 WINDOW = timedelta(minutes=30)
 """How long an action can be undone."""
@@ -130,65 +130,66 @@ def acted_since(actor: Actor, since: datetime, *, but: Iterable[str]) -> bool:
     return changes.exclude(verb__in=(FOLLOW, *FINAL)).exists()
 
 
-def hold_for(changes: Iterable[TriageChange]) -> None:
+def hold_for(changes: Sequence[TriageChange]) -> None:
     """Lock the reports that changes name, before the changes are undone."""
-    moved = [change for change in changes if "duplicate_of_id" in change.after]
-    sides = [side["duplicate_of_id"] for change in moved for side in (change.before, change.after)]
-    following.hold({change.feedback_id for change in moved}, named=set(filter(None, sides)))
+    moved = {change.feedback_id for change in changes if "duplicate_of_id" in change.after}
+    following.hold(moved, named=sides_of(changes))
 
 
-def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action: str) -> list[str]:
+def undo_one(actor: Actor, stored: TriageChange, change: TriageChange, chunk: Chunk, *, action: str) -> list[str]:
     """Undo one change in the caller's transaction: each column that still has the value that the change wrote.
 
-    `change` is the one that is `stored`, with labels as they are called now (`renaming.followed`).
+    `change` is the one that is `stored`, with labels as they are called now (`renaming.followed`). Labels that the
+    change added are left to `forget_labels`, at the end of the chunk.
     Returns the columns that stay because somebody changed them since, or because nobody could write that now: too long
     labels, an owner who is no longer an admin. Raises `NotFound` if the report is gone.
     """
-    subject = _locked(change)
-    decision, stay = _inverse(subject, change)
+    subject = chunk.subject_of(change)
+    decision, stay = _inverse(subject, change, chunk)
     verb = FOLLOW if change.verb == FOLLOW else UNDO
-    triage.apply(actor, subject, verb, decision, action=action, undoes=change.action)
+    if triage.apply(actor, subject, verb, decision, action=action, undoes=change.action):
+        chunk.changed(change.feedback_id, of=decision.get("duplicate_of_id"))
     if labels := labels_beyond(stored.after, stored.before):
-        began = changes_of(change.action).values_list("at", flat=True)[0]
-        labelling.forget(labels, by=change.actor_id, since=began)
+        chunk.labels[change.action, change.actor_id].update(labels)
     return stay
 
 
-def redo_one(actor: Actor, stored: TriageChange, change: TriageChange, *, action: str) -> list[str]:
+def forget_labels(chunk: Chunk) -> None:
+    """Delete the labels that undone actions created and that no report has any more."""
+    for (action, by), labels in chunk.labels.items():
+        began = changes_of(action).values_list("at", flat=True)[0]
+        labelling.forget(labels, by=by, since=began)
+
+
+def redo_one(actor: Actor, stored: TriageChange, change: TriageChange, chunk: Chunk, *, action: str) -> list[str]:
     """Bring back what one change of an undo took back, as `undo_one` does; but it is an action of the actor, of now."""
-    subject = _locked(change)
-    decision, stay = _inverse(subject, change)
-    undone = changes_of(change.undoes or "").filter(feedback=change.feedback_id)
-    verb = next((each.verb for each in undone if change.after.keys() <= each.after.keys()), UPDATE.name)
+    subject = chunk.subject_of(change)
+    decision, stay = _inverse(subject, change, chunk)
+    undone = chunk.undone_by(change)
+    verb = next((each.verb for each in undone if change.after.keys() <= each.columns), UPDATE.name)
     now = {column: value for column, value in decision.items() if column not in _HISTORY_ONLY}
     if decision and resolves_again(change.after):
         now |= {"resolved_at": timezone.now(), "resolved_by_id": actor.user_id}
-    triage.apply(actor, subject, verb, now, action=action)
+    if triage.apply(actor, subject, verb, now, action=action):
+        chunk.changed(change.feedback_id, of=now.get("duplicate_of_id"))
     return stay
 
 
-def _locked(change: TriageChange) -> Subject:
-    report = UserFeedback.objects.select_for_update(no_key=True).filter(pk=change.feedback_id).first()
-    if report is None:
-        raise NotFound(projecting.GONE)
-    return triage.subject_of(report)
-
-
-def _inverse(subject: Subject, change: TriageChange) -> tuple[Decision, list[str]]:
+def _inverse(subject: Subject, change: TriageChange, chunk: Chunk) -> tuple[Decision, list[str]]:
     """What a change wrote as it was before, where it still stands, and the columns that stay."""
     report = subject.report
     if resolves_again(change.after) and spelled(report.resolved_at) != change.after["resolved_at"]:
         return {}, ["resolved"]  # reopened or resolved since
-    since = _written_since(change)
+    since = _written_since(change, chunk)
     vain = {column for column in change.after if change.after[column] == change.before[column]}
-    stay = [column for column in change.after if column in since | vain or not _as_left(subject, change, column)]
+    stay = [column for column in change.after if column in since | vain or not _as_left(subject, change, column, chunk)]
     # The resolution or the reply is now somebody else's, with all its columns.
     if _WHOLE.intersection(stay) or ("resolved" in change.after and "outcome" in since):
         stay = sorted(change.after)
     decision = {column: read_back(column, change.before[column]) for column in change.after if column not in stay}
     if is_too_long(decision.get("admin_label") or ""):  # one was renamed since, and is longer now
         stay.append("admin_label")
-    if decision.get("owner_id") and not User.objects.admins().filter(pk=decision["owner_id"]).exists():
+    if (owner := decision.get("owner_id")) and not chunk.is_admin(owner):
         stay.append("owner_id")
     decision = {column: value for column, value in decision.items() if column not in stay}
     if "admin_label" in stay and not _WHOLE.intersection(stay):
@@ -196,11 +197,11 @@ def _inverse(subject: Subject, change: TriageChange) -> tuple[Decision, list[str
         if others != report.admin_label:
             decision["admin_label"] = others
             stay.remove("admin_label")
-    if _is_of_nothing(decision):
+    if (of := decision.get("duplicate_of_id")) and not chunk.is_there(of):  # it was retracted since
         decision["duplicate_of_id"] = None if "resolved" in decision else subject["duplicate_of_id"]
         stay.append("duplicate_of_id")
-    elif original := decision.get("duplicate_of_id"):
-        decision["duplicate_of_id"] = root = following.root_of(original)
+    elif of:
+        decision["duplicate_of_id"] = root = chunk.root_of(of)
         # The original may be a duplicate of this report by now, or of the same one.
         if root in (report.pk, subject["duplicate_of_id"]):
             stay, decision = sorted(change.after), {}
@@ -261,44 +262,38 @@ def _without_its_labels(admin_label: str | None, change: TriageChange) -> str | 
     return admin_label if is_too_long(labels) else labels or None
 
 
-def _is_of_nothing(decision: Decision) -> bool:
-    """Whether it would name a report that was retracted since."""
-    of = decision.get("duplicate_of_id")
-    return of is not None and not UserFeedback.objects.filter(pk=of).exists()
-
-
-def _written_since(change: TriageChange) -> set[str]:
+def _written_since(change: TriageChange, chunk: Chunk) -> set[str]:
     """The columns that were written after a change, also with the same value again, unless that was undone since.
 
     Labels and duplicate links are compared by what is in them.
     """
-    later = list(TriageChange.objects.filter(feedback=change.feedback_id, pk__gt=change.pk))
+    later = chunk.later_than(change)
     undone = {each.undoes for each in later if each.undoes}
     standing = [each for each in later if each.undoes is None and each.action not in undone | {change.action}]
     if standing and undone:  # an undo and its redo of what came before leave it as it was
         done = {each.action for each in later}
         earlier = {each.action for each in later if each.undoes and each.undoes not in done}
-        redone = set(Bulk.objects.filter(verb=REDO, undoes__in=earlier, key__in=done).values_list("key", flat=True))
+        redone = chunk.redone(earlier)
         standing = [each for each in standing if each.action not in redone]
-    written = {column for each in standing for column in each.after}
+    written = {column for each in standing for column in each.columns}
     if "resolved" in written:
         written.add("outcome")
     return written - _BY_CONTENT - _HISTORY_ONLY
 
 
-def _as_left(subject: Subject, change: TriageChange, column: str) -> bool:
+def _as_left(subject: Subject, change: TriageChange, column: str, chunk: Chunk) -> bool:
     if column in _HISTORY_ONLY:
         return True
     if column == "resolved" and change.after["resolved"]:
         # If it was reopened and resolved again since, it is the same value, but another resolution.
         return bool(spelled(subject.report.resolved_at) == change.after.get("resolved_at", spelled(change.at)))
     if column == "duplicate_of_id" and (of := change.after[column]):
-        return _is_still_of(subject, change, of)
+        return _is_still_of(subject, change, of, chunk)
     return bool(subject[column] == read_back(column, change.after[column]))
 
 
-def _is_still_of(subject: Subject, change: TriageChange, of: int) -> bool:
+def _is_still_of(subject: Subject, change: TriageChange, of: int, chunk: Chunk) -> bool:
     """Whether it still is the duplicate that the change made it; it may have followed its original since."""
     resolved_at = subject.report.resolved_at
     is_of_change = resolved_at is not None and resolved_at <= change.at
-    return is_of_change and ("resolved" in change.after or subject["duplicate_of_id"] == following.root_of(of))
+    return is_of_change and ("resolved" in change.after or subject["duplicate_of_id"] == chunk.root_of(of))

@@ -1328,10 +1328,10 @@ def test_a_defect_of_one_report_takes_nothing_from_an_undo_of_the_others(admin, 
     act(reports[0], "reply", public_status="looked_at")
     undo_one = undoing.undo_one
 
-    def undo(actor, change, now, *, action):
+    def undo(actor, change, *given, **named):
         if change.feedback.feedback_id == reports[2]:
             raise ZeroDivisionError
-        return undo_one(actor, change, now, action=action)
+        return undo_one(actor, change, *given, **named)
 
     monkeypatch.setattr(undoing, "undo_one", undo)
     monkeypatch.setattr(bulk, "AT_ONCE", 2)

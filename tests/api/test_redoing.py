@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from feedback import bulk
@@ -202,6 +204,31 @@ def test_a_bulk_is_redone_as_a_whole_but_for_what_is_gone(admin, undo, who, thre
     again = undo(back["action_id"])
     assert (again["state"], again["done_count"], again["total"]) == ("done", 2, 2)
     assert UserFeedback.objects.filter(resolved=True).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "undone", "redone"),
+    [
+        ("label", {"add": ["money", "bags"]}, 5, 6),
+        ("resolve", {"outcome": "fixed"}, 4, 4),
+        ("own", {"owner": "me"}, 3, 3),
+        ("reply", {"public_status": "answered", "public_reply": "It is 4 now."}, 3, 3),
+    ],
+)
+def test_an_undo_asks_about_all_reports_of_a_bulk_at_once(admin, undo, who, verb, arguments, undone, redone):
+    """And so does its redo: for each report it asks who is to be told, and writes."""
+    thread = make.conversation(who.alice, 40)
+    reports = [make.rating(who.alice, thread, 2 * place + 1).feedback_id for place in range(20)]
+    asked = []
+    for count in (10, 20):
+        body = {"verb": verb, "arguments": arguments, "feedback_ids": reports[:count]}
+        action = data_of(admin.post("admin/feedback/bulk", body))["action_id"]
+        for _ in range(2):
+            with CaptureQueriesContext(connection) as captured:
+                action = undo(action)["action_id"]
+            asked.append(len(captured))
+        undo(action)
+    assert (asked[2] - asked[0]) / 10 <= undone and (asked[3] - asked[1]) / 10 <= redone
 
 
 def test_an_undo_that_is_redone_while_it_runs_stops_and_what_it_undid_is_done_again(admin, undo, reports, monkeypatch):

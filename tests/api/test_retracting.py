@@ -16,7 +16,7 @@ from django.utils import timezone
 from core import bodies, db
 from core.errors import Conflict, DomainError
 from core.wire import Nothing
-from feedback import bulk, capture, deciding, digesting, leasing, triage, undoing, versions
+from feedback import bulk, capture, deciding, digesting, leasing, triage, undo_chunk, versions
 from feedback.models import Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEvent
 from feedback.webhooks import outbox
@@ -380,7 +380,7 @@ def test_an_undo_that_names_a_report_that_goes_just_then_is_a_conflict(who, monk
     triage.act(admin, second, (deciding.verb_named("duplicate"), DuplicateIn(duplicate_of=first)))
     _, reopening = triage.act(admin, second, (deciding.verb_named("reopen"), Nothing()))
     capture.retract(who.alice.actor, thread, 1)
-    monkeypatch.setattr(undoing, "_is_of_nothing", lambda _: False)  # it was there when that was asked
+    monkeypatch.setattr(undo_chunk.Chunk, "is_there", lambda *_: True)  # it was there when that was asked
     with pytest.raises(Conflict, match="was deleted just now"):
         bulk.undo(admin, reopening)
     assert not UserFeedback.objects.get().resolved
