@@ -26,6 +26,7 @@ _EVERYWHERE = "? All keys"
 _ELSEWHERE = frozenset("*123456789")
 """Keys of views, which are among the places, and of all that match, which is ticked where its number is seen."""
 _VIEW = "View:"
+"""How the keys of saved views begin, which are among the places."""
 _ALSO = {"out": "log out logout", "?": "help keyboard shortcuts"}
 """Other words for what every page can do, by key."""
 _ORDER = ("Page", "View", "Label", "Thread", "Report", "Check", "Batch", "Agent", "Tool", "Skill", "World", "Search")
@@ -85,14 +86,15 @@ def _announced(acts: Sequence[Act], places: Sequence[Destination], *, nothing: b
 def _acts(sent: str | None) -> Iterator[Act]:
     """One action for each key, the first that was named. Captions end with what a button shows: a count, its key."""
     seen = set[str]()
-    for line in [*sent.split("\t")[:_MOST_ACTS], _EVERYWHERE] if sent is not None else ():
+    lines = [line for line in sent.split("\t") if not line.startswith(_VIEW)] if sent is not None else None
+    for line in [*lines[:_MOST_ACTS], _EVERYWHERE] if lines is not None else ():
         key, _, caption = line.partition(" ")
         if ":" in key:
             letter, _, caption = caption.partition(" ")
             key, caption = f"{key} {letter}", " ".join(caption.split()).removesuffix(f" {letter}")
         act = Act(key, " ".join(caption.split()))
         name = re.sub(r" \d+$", "", act.name.removesuffix(f" {act.shown}"))
-        if name and key not in seen and key not in _ELSEWHERE and not key.startswith(_VIEW):
+        if name and key not in seen and key not in _ELSEWHERE:
             seen.add(key)
             yield Act(key, f"{key.partition(':')[0]}: {name}" if ":" in key else name)
 

@@ -27,7 +27,7 @@ WRITTEN_LIMIT, WRITTEN_LINES = 3_000, 40
 """Characters and lines shown of what a person wrote; the rest is folded. Longer texts are mostly pasted."""
 PLAIN_LIMIT = 400_000
 """Characters shown of that plain rest, to keep the page small."""
-_COSTLY = "\n*_`~[|<&\\"
+_COSTLY = "\r\n*_`~[]|<&\\!#:"
 _NESTING = 20
 _BRACKETS = 1_000
 _CELLS = 4_000

@@ -81,10 +81,11 @@ def composed(text: str) -> str:
 def _cut_marks(row: re.Match[str]) -> str:
     cut, marks = [], 0
     for each in row[0]:
-        marks = marks + 1 if unicodedata.combining(each) else 0
+        apart = unicodedata.normalize("NFD", each)  # a few are two marks
+        marks = marks + len(apart) if all(map(unicodedata.combining, apart)) else 0
         if marks > _MARKS_IN_ORDER:
             cut.append(_GRAPHEME_JOINER)
-            marks = 1
+            marks = len(apart)
         cut.append(each)
     return "".join(cut)
 

@@ -110,8 +110,10 @@ def undo(actor: Actor, action: str) -> Bulk:
         _stop(Bulk.objects.filter(key=action))
         left = undoing.left_of(action)
         first, total = left.first(), left.order_by().values("feedback").distinct().count()
-        after, verb = first.pk - 1 if first else None, REDO if undoing.is_undo(action) else UNDO
-        return _begin(actor, Bulk(verb=verb, undoes=action, after=after, created_by_id=actor.user_id, total=total))
+        bulk = Bulk(verb=REDO if undoing.is_undo(action) else UNDO, undoes=action, created_by_id=actor.user_id)
+        bulk.after, bulk.total = first.pk - 1 if first else None, total
+        bulk.arguments = {"origin": undoing.origin_of(action)}
+        return _begin(actor, bulk)
 
 
 def cancel(actor: Actor, bulk_id: str) -> Bulk:

@@ -14,6 +14,9 @@ from feedback import saved_views, screens
 from feedback.presenting import Choice, DeskBar, Note, href, letters, pane_of, panes
 from feedback.querying import NEWEST, OLDEST, Meaning, Query, completing, matching, named, parse, term_meant
 
+_OF_THE_MENU = "v123456789"
+"""Its own key, and those of the built-in views."""
+
 
 def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, str]) -> DeskBar:
     """Search field, views and panes; `meant` is the meaning of the query, None if it is invalid.
@@ -45,7 +48,9 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
     ]
     # By age: a new view takes no other one's letter.
     by_age = sorted(saved_by_people, key=lambda saved: saved.pk)
-    letter_of = dict(zip((each.pk for each in by_age), letters(each.name for each in by_age), strict=True))
+    letter_of = dict(
+        zip((each.pk for each in by_age), letters((each.name for each in by_age), taken=_OF_THE_MENU), strict=True)
+    )
     for saved in saved_by_people:
         view = _choice(saved.name, saved.query, looked_at, counts, parsed.org)
         # What is shown of it for one org is not the view that would be changed or deleted.

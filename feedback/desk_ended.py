@@ -6,7 +6,7 @@ from typing import Any
 from core import ids
 from core.actor import Actor
 from feedback import desk_telling, last_action, undoing
-from feedback.deciding import REDO, UNDO
+from feedback.deciding import UNDO
 from feedback.models import Bulk, UserFeedback
 
 _FAILURES_SHOWN = 20
@@ -50,8 +50,9 @@ def undone(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk |
     changed nothing: any other one is an action itself.
     """
     latest = _latest(bulks, last)
-    is_undo = latest is not None and latest.undoes and latest.key != (last and last.action)
-    return latest if latest is not None and is_undo and latest.state == Bulk.State.DONE else None
+    is_action = latest is not None and last is not None and latest.key in (last.action, *last.over)
+    is_undo = latest is not None and latest.undoes and latest.state == Bulk.State.DONE and not is_action
+    return latest if is_undo else None
 
 
 def redoable(actor: Actor, bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:
@@ -59,15 +60,13 @@ def redoable(actor: Actor, bulks: Sequence[Bulk], last: last_action.LastAction |
     undo and redo.
     """
     latest = _latest(bulks, last)
-    redone = {each.undoes for each in bulks if each.verb == REDO and each.state != Bulk.State.CANCELLED}
-    undos = [each for each in bulks if each.verb == UNDO and each.done_count and each.key not in redone]
-    if latest is None or not latest.undoes or not undos or not undos[-1].is_over:
+    if latest is None or not latest.undoes:
         return None
-    since = [each for each in bulks if each.created > undos[-1].created]
-    is_of_them = not any(each.undoes is None for each in since) and not undoing.acted_since(
-        actor, undos[-1].created, but=[each.key for each in since]
-    )
-    return undos[-1] if is_of_them else None
+    undos = {each.key: each for each in bulks if each.verb == UNDO and each.is_over}
+    undo = undos.get(undoing.latest_redoable(undos) or "")
+    if undo is None or any(each.created > undo.created for each in bulks if each.undoes is None):
+        return None
+    return None if undoing.acted_since(actor, undo.created, but=[each.key for each in bulks]) else undo
 
 
 def vain(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> Bulk | None:

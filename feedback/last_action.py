@@ -249,7 +249,7 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
     deed, how = _deed(change, began, tz)
     # A redo is of as many as what was undone.
     is_redo = any(verb == REDO for _, verb in end)
-    is_bulk = bool(undoing.ENDED.first(undoing.first_of(change.action)) if is_redo else end)
+    is_bulk = bool(undoing.ENDED.first(undoing.origin_of(change.action)) if is_redo else end)
     return LastAction(
         action=change.action,
         deed=deed,

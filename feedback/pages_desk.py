@@ -64,7 +64,7 @@ _HELD_BACK = "What you did last cannot be undone. Shift+Z undoes what was before
 _WHY_NOT = {
     "nothing": "Nothing is left to undo.",
     "undoing": "It is being undone. Stop ends that.",
-    "undone": "Nothing is left to redo: you undid nothing, or did something else since.",
+    "redo": "Nothing is left to redo: you undid nothing, or did something else since.",
 }
 View = Callable[..., HttpResponseBase]
 Told = Callable[[HttpResponseBase, str], HttpResponseBase]

@@ -65,9 +65,9 @@ class Chunk:
         """The changes of the report after this one."""
         return [each for each in self._later[change.feedback_id] if each.pk > change.pk]
 
-    def redone(self, undos: Collection[str]) -> set[str]:
-        """The actions that redid one of some undos, of those that changed a report later."""
-        return {key for key, undoes in self._redos.items() if undoes in undos}
+    def undo_before(self, action: str) -> str | None:
+        """The undo, among those that changed a report later, that an action redid; None for any other action."""
+        return self._redos.get(action)
 
     def undone_by(self, change: TriageChange) -> list[Written]:
         """The changes of the report that an undo with this change took back."""

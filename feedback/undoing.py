@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts.rights import require_admin
@@ -25,11 +25,10 @@ from feedback.deciding import (
     Subject,
     read_back,
     resolves_again,
-    spelled,
 )
 from feedback.label_text import beyond, changed, is_too_long
 from feedback.models import Bulk, TriageChange
-from feedback.undo_chunk import Chunk, sides_of
+from feedback.undo_chunk import Chunk, Written, sides_of
 
 WINDOW = timedelta(minutes=30)
 """How long an action can be undone."""
@@ -78,9 +77,9 @@ def require_undoable(actor: Actor, action: str) -> None:
     if last is None:
         return
     if Bulk.objects.filter(undoes=action, state__in=Bulk.OPEN).exists():
-        raise Conflict("This action is already being undone.")
+        raise Conflict(f"This action is already being {'redone' if begun.undoes else 'undone'}.")
     if not left_of(action).exists():
-        raise Conflict(_UNDONE)
+        raise Conflict("This undo was already redone." if begun.undoes else _UNDONE)
 
 
 def _end_of(action: str) -> datetime | None:
@@ -112,16 +111,30 @@ def changes_to_undo(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
     return changes.exclude(verb=FOLLOW) if is_undo(action) else changes
 
 
-def first_of(action: str) -> str:
+def origin_of(action: str) -> str:
     """The action that an undo or a redo is about in the end; any other one itself."""
-    while source := Bulk.objects.filter(key=action).values_list("undoes", flat=True).first():
-        action = source
-    return action
+    kept = Bulk.objects.filter(key=action).values_list("arguments", flat=True).first()
+    return str((kept or {}).get("origin", action))
+
+
+def undone_by(done: Bulk) -> str:
+    """The action that an undo took back; of a redo, the one that it brings back."""
+    source = done.undoes or ""
+    of_redo = Bulk.objects.filter(key=source).values_list("undoes", flat=True) if done.verb == REDO else ()
+    return next((each or "" for each in of_redo), source)
 
 
 def is_undo(action: str) -> bool:
     """Whether an action is an undo, and no redo."""
     return Bulk.objects.filter(key=action, verb=UNDO).exists()
+
+
+def latest_redoable(undos: Iterable[str]) -> str | None:
+    """The latest of some undos that took anything back and that nobody has redone, or not to its end."""
+    changed = TriageChange.objects.filter(action=OuterRef("key"))
+    redone = Bulk.objects.filter(verb=REDO, undoes=OuterRef("key")).exclude(state=Bulk.State.CANCELLED)
+    found = Bulk.objects.filter(Exists(changed), ~Exists(redone), key__in=list(undos))
+    return found.order_by("-id").values_list("key", flat=True).first()
 
 
 def acted_since(actor: Actor, since: datetime, *, but: Iterable[str]) -> bool:
@@ -161,9 +174,14 @@ def forget_labels(chunk: Chunk) -> None:
         labelling.forget(labels, by=by, since=began)
 
 
-def redo_one(actor: Actor, stored: TriageChange, change: TriageChange, chunk: Chunk, *, action: str) -> list[str]:
-    """Bring back what one change of an undo took back, as `undo_one` does; but it is an action of the actor, of now."""
+def redo_one(actor: Actor, _: TriageChange, change: TriageChange, chunk: Chunk, *, action: str) -> list[str]:
+    """Bring back what one change of an undo took back, as `undo_one` does; but it is an action of the actor, of now.
+
+    A duplicate of a report that was retracted since stays as it is: it would be resolved as one of nothing.
+    """
     subject = chunk.subject_of(change)
+    if (of := change.before.get("duplicate_of_id")) and not chunk.is_there(of):
+        return [column for column in change.after if column not in _HISTORY_ONLY]
     decision, stay = _inverse(subject, change, chunk)
     undone = chunk.undone_by(change)
     verb = next((each.verb for each in undone if change.after.keys() <= each.columns), UPDATE.name)
@@ -178,11 +196,12 @@ def redo_one(actor: Actor, stored: TriageChange, change: TriageChange, chunk: Ch
 def _inverse(subject: Subject, change: TriageChange, chunk: Chunk) -> tuple[Decision, list[str]]:
     """What a change wrote as it was before, where it still stands, and the columns that stay."""
     report = subject.report
-    if resolves_again(change.after) and spelled(report.resolved_at) != change.after["resolved_at"]:
-        return {}, ["resolved"]  # reopened or resolved since
     since = _written_since(change, chunk)
+    if resolves_again(change.after) and "resolved" in since:
+        return {}, ["resolved"]
     vain = {column for column in change.after if change.after[column] == change.before[column]}
-    stay = [column for column in change.after if column in since | vain or not _as_left(subject, change, column, chunk)]
+    left = {column for column in change.after if _is_as_left(subject, change, column, since, chunk)}
+    stay = [column for column in change.after if column in since | vain or column not in left]
     # The resolution or the reply is now somebody else's, with all its columns.
     if _WHOLE.intersection(stay) or ("resolved" in change.after and "outcome" in since):
         stay = sorted(change.after)
@@ -218,7 +237,10 @@ def undoable_among(actor: Actor, changes: Sequence[TriageChange]) -> dict[int, t
     last = {each.action: each.pk for each in own if each.verb not in is_final and each.action not in undone}
     if not last:
         return {}
-    rows = TriageChange.objects.filter(action__in=last).exclude(verb=FOLLOW).order_by()
+    # A bulk may be undone on other reports alone, or be on the way to this one.
+    undos = TriageChange.objects.filter(undoes=OuterRef("action"))
+    begun = Bulk.objects.filter(undoes=OuterRef("action"), state__in=Bulk.OPEN)
+    rows = TriageChange.objects.filter(~Exists(undos), ~Exists(begun), action__in=last).exclude(verb=FOLLOW).order_by()
     counted = rows.values_list("action").annotate(reports=Count("feedback", distinct=True))
     return {last[action]: (ids.ACTION + action, count) for action, count in counted}
 
@@ -270,30 +292,31 @@ def _written_since(change: TriageChange, chunk: Chunk) -> set[str]:
     later = chunk.later_than(change)
     undone = {each.undoes for each in later if each.undoes}
     standing = [each for each in later if each.undoes is None and each.action not in undone | {change.action}]
-    if standing and undone:  # an undo and its redo of what came before leave it as it was
-        done = {each.action for each in later}
-        earlier = {each.action for each in later if each.undoes and each.undoes not in done}
-        redone = chunk.redone(earlier)
-        standing = [each for each in standing if each.action not in redone]
+    standing = [each for each in standing if not _is_of_before(each.action, later, chunk)]
     written = {column for each in standing for column in each.columns}
-    if "resolved" in written:
-        written.add("outcome")
+    # By another resolution its time is written, and maybe nothing else.
+    if written & {"resolved", "resolved_at"}:
+        written |= {"resolved", "outcome"}
     return written - _BY_CONTENT - _HISTORY_ONLY
 
 
-def _as_left(subject: Subject, change: TriageChange, column: str, chunk: Chunk) -> bool:
+def _is_of_before(action: str, later: Sequence[Written], chunk: Chunk) -> bool:
+    """Whether an action only brought back what was there before a change: it is the redo of an undo, or of the undo of
+    such a redo, of what came before it. Together they leave the change as it was.
+    """
+    undid = {each.action: each.undoes for each in later if each.undoes}
+    done = {each.action for each in later}
+    while (undo := chunk.undo_before(action)) in undid:
+        action = undid[undo]
+        if action not in done:
+            return True
+    return False
+
+
+def _is_as_left(subject: Subject, change: TriageChange, column: str, since: set[str], chunk: Chunk) -> bool:
     if column in _HISTORY_ONLY:
         return True
-    if column == "resolved" and change.after["resolved"]:
-        # If it was reopened and resolved again since, it is the same value, but another resolution.
-        return bool(spelled(subject.report.resolved_at) == change.after.get("resolved_at", spelled(change.at)))
-    if column == "duplicate_of_id" and (of := change.after[column]):
-        return _is_still_of(subject, change, of, chunk)
+    if column == "duplicate_of_id" and (of := change.after[column]):  # it may have followed its original since
+        is_same = "resolved" in change.after or subject[column] == chunk.root_of(of)
+        return subject.report.resolved and "resolved" not in since and is_same
     return bool(subject[column] == read_back(column, change.after[column]))
-
-
-def _is_still_of(subject: Subject, change: TriageChange, of: int, chunk: Chunk) -> bool:
-    """Whether it still is the duplicate that the change made it; it may have followed its original since."""
-    resolved_at = subject.report.resolved_at
-    is_of_change = resolved_at is not None and resolved_at <= change.at
-    return is_of_change and ("resolved" in change.after or subject["duplicate_of_id"] == chunk.root_of(of))

@@ -73,8 +73,8 @@ def in_titles(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]
 def _said_in(threads: set[int], phrases: Sequence[tuple[str, ...]], after: int = -1) -> dict[int, Hit]:
     said, found, began = _said(phrase for phrase, *_ in phrases), {}, thread_time()
     for pk, idx, text, calls in searching.first_messages(sorted(threads), phrases, after):
-        is_in_time = thread_time() - began < _SECONDS
-        hits = (_hit(idx, part[:_READ], said) for part in (text, calls) if is_in_time)
+        parts = (text, calls) if thread_time() - began < _SECONDS else ()
+        hits = (_hit(idx, part[:_READ], said) for part in parts)
         found[pk] = next(filter(None, hits), None) or Hit(idx, flat((text or calls)[:_AFTER]), "", "")
     return found
 

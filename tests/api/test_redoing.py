@@ -1,5 +1,6 @@
 """An undo is an action, too, and can be undone: what it took back is done again, by who redoes it, and as of now."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -7,7 +8,9 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from hypothesis import HealthCheck, example, given, settings, strategies
 
+from accounts.models import User
 from feedback import bulk
 from feedback.models import Bulk, UserFeedback
 from tests import make
@@ -253,3 +256,87 @@ def test_an_undo_is_redone_for_half_an_hour_and_only_by_admins(api, act, undo, r
     with time_machine.travel(timezone.now() + timedelta(minutes=31)):
         status, _, said = refused(back)
     assert status == 409 and "more than 30 minutes old" in said
+
+
+OTHER = {"duplicate_of": "OTHER"}
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        [("resolve", {"outcome": "fixed"}), ("reopen", {})],
+        [("resolve", {"outcome": "noted"}), ("RATE", {}), ("resolve", {"outcome": "fixed"})],
+        [("duplicate", OTHER), ("reopen", {})],
+        [("snooze", {"until_again": True}), ("resolve", {"outcome": "fixed"}), ("outcome", {"outcome": "answered"})],
+        [("reply", {"public_status": "answered", "public_reply": word}) for word in ("One", "Two", "Three")],
+    ],
+)
+def test_all_that_was_undone_is_redone_whatever_it_was(act, undo, state, reports, who, thread, story):
+    """A redo resolves anew, at another time: to the undo before it, that is no decision of somebody else's."""
+    actions = []
+    for verb, arguments in story:
+        if verb == "RATE":
+            make.rating(who.alice, thread, 1, notes="Still wrong")
+        else:
+            given = {key: reports[1] if value == "OTHER" else value for key, value in arguments.items()}
+            actions.append(act(reports[0], verb, **given))
+    done = state(reports[0])
+    undos = [undo(action)["action_id"] for action in reversed(actions)]
+    assert [undo(each)["failures"] for each in reversed(undos)] == [[]] * len(undos)
+    assert state(reports[0]) == done
+
+
+VERBS = [
+    ("note", {"admin_note": "N"}),
+    ("label", {"add": ["L"]}),
+    ("own", {"owner": "me"}),
+    ("own", {"owner": "bea@heddle.test"}),
+    ("resolve", {"outcome": "fixed"}),
+    ("reopen", {}),
+    ("snooze", {"until_again": True}),
+    ("outcome", {"outcome": "answered"}),
+    ("reply", {"public_status": "answered", "public_reply": "R"}),
+]
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    verbs=strategies.lists(strategies.sampled_from(VERBS), min_size=1, max_size=4),
+    presses=strategies.lists(strategies.sampled_from("zzZ"), min_size=2, max_size=12),
+)
+@example(verbs=[("note", {"admin_note": "N"}), ("note", {"admin_note": "M"})], presses=[*"zzZzZZ"])
+def test_undo_and_redo_go_back_and_forth_over_the_same_states(act, undo, state, who, verbs, presses):
+    """However often, and in whatever order, as the page offers them."""
+    if not User.objects.filter(email="bea@heddle.test").exists():
+        second_admin()
+    report = make.rating(who.alice, make.conversation(who.alice, 2), notes="Wrong").feedback_id
+    back, forth = [], []
+    for number, (verb, arguments) in enumerate(verbs):
+        before = state(report)
+        with suppress(AssertionError):  # not possible then
+            words = {key: f"{value}{number}" if value in ("N", "R") else value for key, value in arguments.items()}
+            if action := act(report, verb, **words):
+                back.append((action, before, state(report)))
+    for press in presses:
+        whence, whither = (back, forth) if press == "z" else (forth, back)
+        if whence:
+            action, before, after = whence.pop()
+            done = undo(action)
+            assert done["failures"] == [] and state(report) == (before if press == "z" else after)
+            whither.append((done["action_id"], before, after))
+
+
+def test_a_duplicate_of_what_was_retracted_is_not_redone(api, act, undo, state, reports, thread):
+    """It would be resolved as a duplicate of nothing."""
+    back = undo(act(reports[0], "duplicate", duplicate_of=reports[1]))
+    before = state(reports[0])
+    data_of(api("alice").request("DELETE", f"threads/{thread.thread_id}/messages/3/feedback", None))
+    assert undo(back["action_id"])["failed_count"] == 1 and state(reports[0]) == before
+
+
+def test_what_is_redone_or_undone_already_is_called_so(act, undo, refused, reports):
+    action = act(reports[0], "own", owner="me")
+    back = undo(action)["action_id"]
+    undo(back)
+    assert refused(action)[2] == "This action was already undone."
+    assert refused(back)[2] == "This undo was already redone."

@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -19,6 +21,7 @@ from feedback import bulk, capture, desk_live, screens, triage
 from feedback.models import Label, Reply, Triage, TriageChange, UserFeedback
 from feedback.wire import TriageIn
 from tests import hooks, make
+from tests.conftest import Api, data_of
 from tests.pages.desk import (
     ALL,
     DESK,
@@ -1356,3 +1359,36 @@ def test_what_is_chosen_in_menus_has_letters_of_its_own(browser_of: Browser, who
             key for each in menu.all("button") for key in each.attributes.get("data-key", "").split() if key != "none"
         ]
         assert len(keys) == len({*keys}), menu.words
+
+
+def test_what_a_partial_undo_took_back_is_redone_first(browser_of: Browser, who: People) -> None:
+    """Though one of its columns stayed, which counts as not undone."""
+    (first, second), client, bea = reports(who.alice, 2), browser_of("admin"), second_admin()
+    then(client, press(client, opened(client, second), "own me", admin_note="Mine"))
+    page = undone(client, then(client, press(client, opened(client, first), "note", admin_note="Other")))
+    do(bea, second, "own", owner="bea@heddle.test")
+    page = redone(client, undone(client, page))
+    assert (stored(second).admin_note, stored(first).admin_note) == ("Mine", None)
+
+
+def test_no_redo_is_offered_of_what_others_redid_or_retracted(browser_of: Browser, who: People, api: Any) -> None:
+    report, client, bea = reports(who.alice, 1)[0], browser_of("admin"), second_admin()
+    page = undone(client, then(client, press(client, opened(client, report), "note", admin_note="Mine")))
+    undo = page.id("redo").one("input", name="action_id")["value"]
+    data_of(Api(bea.token).post("admin/feedback/undo", {"action_id": undo}))
+    assert get(client, DESK + ALL).none("form", id="redo")
+    page = undone(client, then(client, press(client, opened(client, report), "own me")))
+    assert page.id("redo")
+    capture.retract(who.alice.actor, report.thread, report.message_sequence_num)
+    assert get(client, DESK + ALL).none("form", id="redo")
+
+
+def test_undos_and_redos_make_the_page_ask_no_more(browser_of: Browser, who: People) -> None:
+    report, client = reports(who.alice, 1)[0], browser_of("admin")
+    page, counts = then(client, press(client, opened(client, report), "note", admin_note="Mine")), set()
+    for _ in range(4):
+        page = redone(client, undone(client, page))
+        with CaptureQueriesContext(connection) as asked:
+            get(client, DESK + ALL)
+        counts.add(len(asked))
+    assert len(counts) == 1

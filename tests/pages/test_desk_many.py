@@ -814,6 +814,60 @@ def test_saved_views_have_letters_in_the_menu_that_later_ones_do_not_take(browse
         return [(each.all("kbd")[-1].words if each.all("kbd") else "", each["data-key"].split()[-1]) for each in items]
 
     assert keys() == [(str(number),) * 2 for number in range(1, 10)]
-    for name in ("Refunds", "Bags", "Angry", "Aa"):
-        saved_views.save(who.admin.actor, name, f"label:{name}")
-    assert keys()[9:] == [("", "none"), ("a", "a"), ("b", "b"), ("r", "r")]
+    for name in ("Refunds", "Bags", "Angry", "Aa", "2026 first", "VIP"):
+        saved_views.save(who.admin.actor, name, f'label:"{name}"')
+    assert keys()[9:] == [("0", "0"), ("", "none"), ("a", "a"), ("b", "b"), ("r", "r"), ("i", "i")]
+
+
+def test_undo_in_the_history_is_not_offered_where_it_is_refused(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a bulk that was undone on its other reports, or is being undone."""
+    made, client, bea = reports(who.alice, 2), browser_of("admin"), second_admin()
+    page = then(client, send(client, get(client, DESK + ALL), "own me", made))
+    do(bea, made[0], "own", owner="bea@heddle.test")
+    then(client, submit(client, page.id("undo")))
+    assert not opened(client, made[0]).all("button", form="undo-one")
+    page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
+    assert opened(client, made[0]).all("button", form="undo-one")
+    monkeypatch.setattr(bulk, "AT_ONCE", 1)
+    then(client, submit(client, page.id("undo")))
+    assert not opened(client, made[0]).all("button", form="undo-one")
+
+
+def test_a_redo_that_ran_while_something_else_was_done_is_told_in_words(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, client = reports(who.alice, 6), browser_of("admin")
+    page = then(client, send(client, get(client, DESK + ALL), "own me", made[:5]))
+    page = then(client, submit(client, page.id("undo")))
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    then(client, submit(client, page.id("redo")))
+    then(client, press(client, opened(client, made[5]), "note", admin_note="x"))
+    bulk.advance(Bulk.objects.latest("pk").pk)
+    assert told(get(client, DESK + ALL)) == ["Claimed 5 reports."]
+
+
+def test_an_undo_of_a_partial_redo_tells_of_what_that_had_done(browser_of: Browser, who: People) -> None:
+    made, client, bea = reports(who.alice, 3), browser_of("admin"), second_admin()
+    page = then(client, send(client, get(client, DESK + ALL), "own me", made))
+    page = then(client, submit(client, page.id("undo")))
+    do(bea, made[0], "own", owner="bea@heddle.test")
+    page = then(client, submit(client, page.id("redo")))
+    page = then(client, submit(client, page.id("undo")))
+    assert told(page) == ["Undone: claim of 2 reports."]
+
+
+def test_a_bulk_that_goes_on_meanwhile_does_not_take_a_redo_away(
+    browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, client = reports(who.alice, 6), browser_of("admin")
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", 2)
+    then(client, send(client, get(client, DESK + ALL), "own me", made[:5]))
+    page = then(client, press(client, opened(client, made[5]), "note", admin_note="x"))
+    page = then(client, submit(client, page.id("undo")))
+    assert page.id("redo")
+    running = Bulk.objects.get(verb="own")
+    assert bulk._claim(running.pk) and bulk._advance_once(who.admin.actor, running.pk, 2)
+    assert get(client, DESK + ALL).id("redo")

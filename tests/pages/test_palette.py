@@ -262,6 +262,8 @@ def test_what_a_page_can_do_comes_first_and_each_key_once(browser_of: Browser) -
     assert acts("bea") == [("Assign:bea@heddle.test b", "Assign: Bea bea@heddle.test", "")]
     assert acts("only") == [("Switch:acme none", "Switch: only acme", "")] and acts("refunds") == []
     assert [key for key, *_ in acts("help")] == ["?"]
+    sent = "\t".join([*(f"View:{number} v View {number}" for number in range(10, 160)), sent])
+    assert [key for key, *_ in acts("note adm")] == ["m"], "however many views come before it"
     assert acts("<b>bold") == [("<i>", "<b>bold</b>", "")]
     page = fragment(browser_of("admin"), f"/go/?q=admin&acts={quote(sent)}")
     assert page.all("li")[0].one("button")["data-act"] == "m"
