@@ -110,7 +110,7 @@ def of_undo(done: Bulk) -> str:
     """The message after an undo or a redo; none if a redo brought everything back: it is the last action itself."""
     if not done.total:
         return "Stopped before it had changed anything."
-    undone = last_action.told(undoing.undone_by(done))
+    undone = last_action.told(undoing.undone_action(done))
     noun = undone.noun if undone else "changes to a deleted report"
     if not done.is_over:
         return f"{done.verb.capitalize()}ing: {noun}."

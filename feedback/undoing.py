@@ -117,7 +117,7 @@ def origin_of(action: str) -> str:
     return str((kept or {}).get("origin", action))
 
 
-def undone_by(done: Bulk) -> str:
+def undone_action(done: Bulk) -> str:
     """The action that an undo took back; of a redo, the one that it brings back."""
     source = done.undoes or ""
     of_redo = Bulk.objects.filter(key=source).values_list("undoes", flat=True) if done.verb == REDO else ()
