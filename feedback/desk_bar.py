@@ -69,7 +69,7 @@ def bar_of(actor: Actor, parsed: Query, meant: Meaning | None, query: dict[str, 
         total=total,
         state=parsed.state,
         order=parsed.order.name,
-        other_order=other_order(parsed, query.get("item", "")),
+        other_order=_other_order(parsed),
     )
 
 
@@ -98,10 +98,10 @@ def _note_on(parsed: Query, word: str) -> Note | None:
     return None
 
 
-def other_order(parsed: Query, item: str) -> Choice:
-    """The same reports in reverse order; the open one stays open."""
+def _other_order(parsed: Query) -> Choice:
+    """The same reports in reverse order; the one that is open then stays open."""
     other = OLDEST if parsed.order == NEWEST else NEWEST
-    return Choice(f"Show {other.name} first", href({"q": parsed.sorted_by(other).text, "item": item}))
+    return Choice(f"Show {other.name} first", href({"q": parsed.sorted_by(other).text, "stay": "1"}))
 
 
 def _choice(name: str, query: str, looked_at: str | None, counts: Mapping[str | None, int | None], org: str) -> Choice:

@@ -31,7 +31,6 @@ from core.wording import isolated
 from feedback import (
     bulk,
     comment_forms,
-    desk_bar,
     desk_forms,
     desk_live,
     desk_nearby,
@@ -126,9 +125,7 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
         return redirect(current)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
         shown = desk_screen.opened(actor, query, tz=zones.of(request))
-        parsed = parse(query["q"])
-        order = {"order": parsed.order.name, "other_order": desk_bar.other_order(parsed, query["item"])}
-        part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query), **order}
+        part = {**shown, **desk_screen.offered(actor, zones.of(request)), "panes": panes(query)}
         return _apart(render(request, "feedback/_opened.html", part))
     ahead = request.headers.get("Heddle-Ahead", "")
     context = desk_screen.page(

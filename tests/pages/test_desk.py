@@ -21,7 +21,7 @@ from feedback.models import Lease, RatedTool, Retraction, SavedView, Triage, Use
 from feedback.wire_desk import CommentIn
 from tests import make
 from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, stored, words
-from tests.pages.dom import Node, dom, get, queries, submit
+from tests.pages.dom import Node, dom, get, queries, submit, then
 from tests.people import People, second_admin
 from threads import forks, reruns, turns
 from threads.models import Thread
@@ -590,8 +590,8 @@ def test_at_the_end_of_a_list_one_goes_back_only_to_what_is_open(
 def test_the_oldest_may_come_first_and_pages_lead_both_ways(browser_of: Browser, who: People) -> None:
     made, client = reports(who.alice, 80), browser_of("admin")
     turn = order_of(get(client, DESK + "?q=is:open"), "Newest first")
-    first = get(client, DESK + turn["href"])
-    assert query_of(turn["href"]) == {"q": "is:open sort:oldest"}
+    assert query_of(turn["href"]) == {"q": "is:open sort:oldest", "stay": "1"}
+    first = then(client, client.get(DESK + turn["href"]))
     assert words(first) == [f"report {place}" for place in range(32)]
     assert first.none("a", rel="prev") and beside(first) == {"1": made[32].feedback_id}
     second = get(client, DESK + first.one("a", rel="next")["href"])
@@ -603,7 +603,7 @@ def test_the_oldest_may_come_first_and_pages_lead_both_ways(browser_of: Browser,
     assert third.none("a", rel="next") and beside(third) == {"-1": made[63].feedback_id}
     assert words(get(client, DESK + third.one("a", rel="prev")["href"])) == words(second)
     assert words(get(client, DESK + second.one("a", rel="prev")["href"])) == words(first)
-    assert query_of(order_of(first, "Oldest first")["href"]) == {"q": "is:open"}
+    assert query_of(order_of(first, "Oldest first")["href"]) == {"q": "is:open", "stay": "1"}
 
     last = get(client, DESK + first.all("li", class_="rep")[-1].one("a")["href"])
     assert words(get(client, last.id("triage").one(name="next")["value"])) == words(second)

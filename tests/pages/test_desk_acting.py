@@ -4,7 +4,7 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -1334,13 +1334,13 @@ def test_a_refused_duplicate_keeps_its_menu_open_with_the_words(browser_of: Brow
     assert field["value"] == other.feedback_id and field.has("autofocus") and field.within("details").has("open")
 
 
-def test_the_order_comes_with_each_report_that_is_opened(browser_of: Browser, who: People) -> None:
-    """Its link names the open report: the one of a page that was read before led to another one."""
+def test_the_other_order_keeps_what_the_browser_shows(browser_of: Browser, who: People) -> None:
+    """Reports open without reloading the bar: what its link named was the report of a page that was read before."""
     made, client = reports(who.alice, 2), browser_of("admin")
-    here = f"{DESK}?q=is:open&item={made[0].feedback_id}"
-    part = dom(client.get(here, headers={"HX-Request": "true", "Heddle-Part": "item"}))
-    assert part.id("order")["href"] == get(client, here).id("order")["href"]
-    assert made[0].feedback_id in part.id("order")["href"]
+    [link] = get(client, f"{DESK}?q=is:open&item={made[0].feedback_id}").id("desk-bar").all("a", data_key="O")
+    here = f"http://testserver{DESK}?{urlencode({'q': 'is:open', 'item': made[1].feedback_id})}"
+    answer = client.get(DESK + link["href"], headers={"HX-Request": "true", "HX-Current-URL": here})
+    assert query_of(answer["Location"]) == {"q": "is:open sort:oldest", "item": made[1].feedback_id}
 
 
 def test_what_is_chosen_in_menus_has_letters_of_its_own(browser_of: Browser, who: People) -> None:
