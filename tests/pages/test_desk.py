@@ -607,7 +607,7 @@ def test_the_oldest_may_come_first_and_pages_lead_both_ways(browser_of: Browser,
 
     last = get(client, DESK + first.all("li", class_="rep")[-1].one("a")["href"])
     assert words(get(client, last.id("triage").one(name="next")["value"])) == words(second)
-    elsewhere = get(client, f"{DESK}{turn['href']}&item={made[79].feedback_id}")
+    elsewhere = get(client, f"{DESK}?q=is:open+sort:oldest&item={made[79].feedback_id}")
     assert words(elsewhere)[-1] == "report 79" and "on another page" in row_of(elsewhere, "report 79").words
     token = query_of(first.one("a", rel="next")["href"])["after"]
     get(client, f"{DESK}?q=is:open&after={token}", 400)
