@@ -102,7 +102,7 @@ def to_desk(request: HttpRequest, *, item: str = "") -> HttpResponse:
 @require_GET
 def desk(request: HttpRequest) -> HttpResponse:
     """The desk page. Without a query it shows unclaimed reports; `add` redirects to the query with that term, and to a
-    report whose id it is, `stay` to the query with the open report if it finds that, `back` to the last list with that
+    report whose id it is, `stay` to the query with the open report, `back` to the last list with that
     report open, and with `compare` with that fork beside it.
     """
     return _desk(request)
@@ -118,9 +118,10 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     if added := request.GET.get("add", "").strip():
         place = bodies.number(request.GET.get("at", ""))
         asked = parse(query["q"]).with_term(added, at=place).anchored(zones.of(request))
-        return redirect(desk_at({"q": asked.text, **_still_open(request, actor, asked)}))
+        opened = desk_screen.only_one(actor, asked) or _open_before(request, actor, among=asked)
+        return redirect(desk_at({"q": asked.text, **opened}))
     if "stay" in request.GET:
-        return redirect(desk_at({"q": query["q"], **_still_open(request, actor, parse(query["q"]))}))
+        return redirect(desk_at({"q": query["q"], **_open_before(request, actor)}))
     if "edit" in request.GET and (current := _as_shown(request)):
         return redirect(current)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
@@ -149,15 +150,13 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     return response
 
 
-def _still_open(request: HttpRequest, actor: Actor, asked: Query) -> dict[str, str]:
-    """What is open with another query: the report whose id it is, else the one that was open, if it is among those
-    found: who narrows or widens a list goes on with what they read.
+def _open_before(request: HttpRequest, actor: Actor, *, among: Query | None = None) -> dict[str, str]:
+    """The report that is open where one comes from, with its pane, for another list: who narrows, widens or turns it
+    goes on with what they read. Empty if it must be `among` what a query finds, and is not.
     """
-    if only := desk_screen.only_one(actor, asked):
-        return only
     shown = dict(parse_qsl(urlsplit(came_from(request)).query))
     key = ids.key_of(shown.get("item", ""), ids.FEEDBACK)
-    if not key or asked.problems or not matching(actor, asked).filter(key=key).exists():
+    if not key or (among and (among.problems or not matching(actor, among).filter(key=key).exists())):
         return {}
     return {name: shown[name] for name in ("item", "pane") if name in shown}
 

@@ -1341,6 +1341,9 @@ def test_the_other_order_keeps_what_the_browser_shows(browser_of: Browser, who: 
     here = f"http://testserver{DESK}?{urlencode({'q': 'is:open', 'item': made[1].feedback_id})}"
     answer = client.get(DESK + link["href"], headers={"HX-Request": "true", "HX-Current-URL": here})
     assert query_of(answer["Location"]) == {"q": "is:open sort:oldest", "item": made[1].feedback_id}
+    do(who.admin, made[1], "resolve")
+    answer = client.get(DESK + link["href"], headers={"HX-Request": "true", "HX-Current-URL": here})
+    assert query_of(answer["Location"])["item"] == made[1].feedback_id, "also what no longer matches"
 
 
 def test_what_is_chosen_in_menus_has_letters_of_its_own(browser_of: Browser, who: People) -> None:
