@@ -86,13 +86,15 @@ def _announced(acts: Sequence[Act], places: Sequence[Destination], *, nothing: b
 def _acts(sent: str | None) -> Iterator[Act]:
     """One action for each key, the first that was named. Captions end with what a button shows: a count, its key."""
     seen = set[str]()
-    lines = [line for line in sent.split("\t") if not line.startswith(_VIEW)] if sent is not None else None
-    for line in [*lines[:_MOST_ACTS], _EVERYWHERE] if lines is not None else ():
+    if sent is None:
+        return
+    lines = [" ".join(line.split()) for line in sent.split("\t") if not line.startswith(_VIEW)]
+    for line in [*lines[:_MOST_ACTS], _EVERYWHERE]:
         key, _, caption = line.partition(" ")
         if ":" in key:
             letter, _, caption = caption.partition(" ")
-            key, caption = f"{key} {letter}", " ".join(caption.split()).removesuffix(f" {letter}")
-        act = Act(key, " ".join(caption.split()))
+            key, caption = f"{key} {letter}", caption.removesuffix(f" {letter}")
+        act = Act(key, caption)
         name = re.sub(r" \d+$", "", act.name.removesuffix(f" {act.shown}"))
         if name and key not in seen and key not in _ELSEWHERE:
             seen.add(key)

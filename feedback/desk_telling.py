@@ -110,6 +110,8 @@ def of_undo(done: Bulk) -> str:
     """The message after an undo or a redo; none if a redo brought everything back: it is the last action itself."""
     if not done.total:
         return "Stopped before it had changed anything."
+    if done.verb == REDO and done.is_over and not done.failed_count:
+        return ""
     undone = last_action.told(undoing.undone_action(done))
     noun = undone.noun if undone else "changes to a deleted report"
     if not done.is_over:
@@ -118,8 +120,6 @@ def of_undo(done: Bulk) -> str:
         if not undoing.changes_of(done.key).exists():
             return f"Nothing was {done.verb}ne."
         return f"Partly {done.verb}ne." if done.total == 1 else f"{done.verb.capitalize()}ne, but {of_failures(done)}."
-    if done.verb == REDO:
-        return ""
     said = f"Undone: {noun}" + ("" if noun.endswith((".\u201d", "!\u201d", "?\u201d")) else ".")
     return f"{said} Its text is in the field again, not saved." if undone and undone.has_note else said
 

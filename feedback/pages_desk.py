@@ -102,8 +102,8 @@ def to_desk(request: HttpRequest, *, item: str = "") -> HttpResponse:
 @require_GET
 def desk(request: HttpRequest) -> HttpResponse:
     """The desk page. Without a query it shows unclaimed reports; `add` redirects to the query with that term, and to a
-    report whose id it is, `stay` to the query with the open report, `back` to the last list with that
-    report open, and with `compare` with that fork beside it.
+    report whose id it is, `stay` to the query with the open report, `back` to the last list with that report open, and
+    with `compare` with that fork beside it.
     """
     return _desk(request)
 
@@ -118,10 +118,10 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     if added := request.GET.get("add", "").strip():
         place = bodies.number(request.GET.get("at", ""))
         asked = parse(query["q"]).with_term(added, at=place).anchored(zones.of(request))
-        opened = desk_screen.only_one(actor, asked) or _open_before(request, actor, among=asked)
+        opened = desk_screen.only_one(actor, asked) or _if_found(actor, asked, _open_before(request))
         return redirect(desk_at({"q": asked.text, **opened}))
     if "stay" in request.GET:
-        return redirect(desk_at({"q": query["q"], **_open_before(request, actor)}))
+        return redirect(desk_at({"q": query["q"], **_open_before(request)}))
     if "edit" in request.GET and (current := _as_shown(request)):
         return redirect(current)
     if request.headers.get("Heddle-Part") == "item" and query.get("item"):
@@ -150,15 +150,19 @@ def _desk(request: HttpRequest, chosen: Mapping[str, str] | None = None) -> Http
     return response
 
 
-def _open_before(request: HttpRequest, actor: Actor, *, among: Query | None = None) -> dict[str, str]:
+def _open_before(request: HttpRequest) -> dict[str, str]:
     """The report that is open where one comes from, with its pane, for another list: who narrows, widens or turns it
-    goes on with what they read. Empty if it must be `among` what a query finds, and is not.
+    goes on with what they read.
     """
-    shown = dict(parse_qsl(urlsplit(came_from(request)).query))
-    key = ids.key_of(shown.get("item", ""), ids.FEEDBACK)
-    if not key or (among and (among.problems or not matching(actor, among).filter(key=key).exists())):
-        return {}
-    return {name: shown[name] for name in ("item", "pane") if name in shown}
+    shown = _state_in(request, urlsplit(came_from(request)).query)
+    is_open = ids.key_of(shown.get("item", ""), ids.FEEDBACK)
+    return {name: shown[name] for name in ("item", "pane") if name in shown} if is_open else {}
+
+
+def _if_found(actor: Actor, asked: Query, opened: dict[str, str]) -> dict[str, str]:
+    """What was open before, if a query finds that report, too."""
+    key = ids.key_of(opened.get("item", ""), ids.FEEDBACK)
+    return opened if key and not asked.problems and matching(actor, asked).filter(key=key).exists() else {}
 
 
 def _keep(response: HttpResponse, cookie: str, value: str) -> None:
@@ -522,7 +526,7 @@ def _as_shown(request: HttpRequest) -> str:
 
     With scripts, reports open without reloading the search field, so its links name the one that was open before.
     """
-    shown = dict(parse_qsl(urlsplit(_shown_by(request)).query)).get("item", "")
+    shown = _open_before(request).get("item", "")
     if shown in ("", request.GET.get("item")):
         return ""
     asked = request.GET.copy()

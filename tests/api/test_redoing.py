@@ -22,22 +22,6 @@ IGNORED = {"version", "resolved_at", "replied_at"}
 
 
 @pytest.fixture
-def thread(who):
-    return make.conversation(who.alice, 40)
-
-
-@pytest.fixture
-def reports(who, thread):
-    """Three reports of alice's, oldest first."""
-    return [make.rating(who.alice, thread, 2 * place + 1, notes=f"Report {place}").feedback_id for place in range(3)]
-
-
-@pytest.fixture
-def admin(api):
-    return api("admin")
-
-
-@pytest.fixture
 def act(admin):
     """`act(id, verb, **arguments)`: the action's id."""
 
