@@ -4,17 +4,15 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from time import monotonic
 
 from celery import current_app
 from django.db import InterfaceError, OperationalError, transaction
 
 from core.db import is_full, log_refused, replace_dead_connections
 from core.logging import Seldom
+from core.pausing import Pause
 
-AWAY_SECONDS = 5
-"""After a failure the queue is not tried again for this long, so that a hanging one is waited for at most once."""
-_away_until = 0.0
+_pause = Pause()
 _seldom = Seldom()
 logger = logging.getLogger("heddle.jobs")
 
@@ -41,14 +39,13 @@ def enqueue(task: str, row_id: int) -> None:
     The same for what is not tried because the last message failed. Only that one is logged: the sweep finds a thousand
     rows, and a hanging broker would cost it and every request seconds for each.
     """
-    global _away_until
-    if monotonic() < _away_until:
+    if _pause.is_on:
         return
     try:
         current_app.send_task(task, args=[row_id], ignore_result=True)
     except Exception as problem:  # kombu raises what its transport raises
-        _away_until = monotonic() + AWAY_SECONDS
-        logger.warning("job.not_queued", extra={"task": task, "row": row_id, "kind": type(problem).__name__})
+        if _pause.begin():
+            logger.warning("job.not_queued", extra={"task": task, "row": row_id, "kind": type(problem).__name__})
 
 
 @contextmanager

@@ -16,12 +16,15 @@ from multiprocessing.util import Finalize
 
 from django.conf import settings
 
+from core.logging import Seldom
+
 logger = logging.getLogger("heddle.notices")
 _waiting: dict[str, set[threading.Event]] = defaultdict(set)
 _lock = threading.Lock()
 _redis_lock = threading.Lock()
 _publisher: "_Redis | None" = None
 _listening = False
+_not_sent, _line_down = Seldom(), Seldom()
 _ALIVE = {
     getattr(socket, name): value
     for name, value in {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3}.items()
@@ -133,7 +136,8 @@ class _Redis:
 
 
 def _warn(problem: Exception) -> None:
-    logger.warning("notice.not_sent", extra={"kind": type(problem).__name__})
+    if _not_sent.is_due():
+        logger.warning("notice.not_sent", extra={"kind": type(problem).__name__})
 
 
 def _redis() -> _Redis:
@@ -184,5 +188,6 @@ def _relay() -> None:
                 for message in line.listen():
                     _wake(message["data"].decode())
         except Exception as problem:  # disconnected: retry until it works
-            logger.warning("notices.line_down", extra={"kind": type(problem).__name__})
+            if _line_down.is_due():
+                logger.warning("notices.line_down", extra={"kind": type(problem).__name__})
             time.sleep(1)

@@ -102,9 +102,11 @@ class SeveralIn(Patch):
 
     @model_validator(mode="after")
     def _of_some(self) -> "SeveralIn":
-        """Refuse an empty list: it is more likely a mistake than intended."""
+        """Refuse an empty list, which is more likely a mistake than intended, and named ones besides all."""
         if self.feedback_ids is not None and not self.feedback_ids:
             raise ValueError("feedback_ids: must name at least one report")
+        if self.feedback_ids is not None and self.all:
+            raise ValueError("all: give either feedback_ids or all")
         return self
 
     @model_validator(mode="after")

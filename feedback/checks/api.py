@@ -119,7 +119,7 @@ class OneCheck(DeskEndpoint):
         running.come_by()
         return _check(keeping.check_for(self.actor, check_id))
 
-    @describe(summary="Delete a check; creating it again restores its runs")
+    @describe(summary="Delete a check and its waiting runs; creating it again restores the others")
     def delete(self, request: Request, check_id: str) -> HttpResponse:
         keeping.drop(self.actor, check_id)
         return data(None)

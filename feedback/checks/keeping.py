@@ -122,7 +122,7 @@ def digest(body: CheckIn) -> str:
 
 
 def drop(actor: Actor, check_id: str) -> Check:
-    """Delete a check from all lists. Creating it again restores it with its runs."""
+    """Delete a check from all lists; its waiting runs do not start. Creating it again restores it with the others."""
     found = check_for(actor, check_id)
     with transaction.atomic():
         check = judging.locked(found.pk)

@@ -158,8 +158,9 @@ def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> tuple[str, str]
     if verb not in _VERBS:
         raise InvalidRequest("verb: is not an action of a check")
     if verb == "drop":
-        keeping.drop(actor, choice)
-        return "Check deleted. To restore it with its runs, create it again.", ""
+        waiting = running.waiting_runs(keeping.drop(actor, choice))
+        lost = f" {waiting} waiting run{'' if waiting == 1 else 's'} will not start." if waiting else ""
+        return f"Check deleted.{lost} To restore it with its runs, create it again.", ""
     _keep(actor, feedback_id, form, is_asked=verb in ("keep", "keep_run"))
     if verb == "keep":
         return "Check saved.", ""

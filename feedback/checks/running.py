@@ -112,6 +112,11 @@ def _drop_waiting(batch: CheckBatch, *, by: int) -> None:
                 judging.tell(check, by=by)
 
 
+def waiting_runs(check: Check) -> int:
+    """Number of its runs that are not started yet."""
+    return CheckRun.objects.filter(of=check, ended_at=None, fork=None).count()
+
+
 def batch_for(actor: Actor, batch_id: str) -> CheckBatch:
     """The batch with that id, for an admin; raises `Unauthorized`, then `NotFound`."""
     require_admin(actor)

@@ -1409,6 +1409,15 @@ def test_a_bulk_of_every_report_needs_no_query(admin, reports):
         assert (status, sentence) == (400, "feedback_ids: give either feedback_ids or a query")
 
 
+@pytest.mark.parametrize("also", [{}, {"query": "is:open"}])
+def test_a_bulk_of_named_reports_and_of_all_is_refused(admin, reports, also):
+    """Nobody can tell which of both was meant."""
+    body = {"verb": "resolve", "feedback_ids": reports[:1], "all": True, **also}
+    status, _, sentence = refusal_of(admin.post("admin/feedback/bulk", body))
+    assert (status, sentence) == (400, "all: give either feedback_ids or all")
+    assert not TriageChange.objects.exists()
+
+
 def test_a_shared_view_of_who_is_no_admin_any_more_is_everybodys_to_change(api, who):
     """It is in everybody's menu, and nobody else could ever take it out."""
     admin, bea = api("admin"), second_admin()

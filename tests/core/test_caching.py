@@ -7,7 +7,7 @@ import time
 import pytest
 from django.test import Client
 
-from core import caching
+from core import pausing
 from tests.people import PASSWORD
 
 INSIGHT = "/feedback/insight/"
@@ -57,7 +57,7 @@ def test_wrong_passwords_are_counted_all_the_same(who):
 def test_redis_is_asked_again_after_a_while(who, caplog, monkeypatch):
     assert sign_in().status_code == 302
     now = time.monotonic()
-    monkeypatch.setattr(caching, "monotonic", lambda: now + caching.AWAY_SECONDS)
+    monkeypatch.setattr(pausing, "monotonic", lambda: now + pausing.PAUSE_SECONDS)
     assert sign_in().status_code == 302
     assert len(warnings(caplog)) == 2
 

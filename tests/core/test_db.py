@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from accounts.models import Org
 from core import db as core_db
-from core import jobs
+from core import jobs, pausing
 from core.db import dump, held, snapshot
 from core.errors import NotFound
 from core.sqlite import base as sqlite
@@ -279,7 +279,7 @@ def tried(monkeypatch):
         rows.extend(args)
         raise ConnectionError
 
-    monkeypatch.setattr(jobs, "_away_until", 0.0)
+    monkeypatch.setattr(jobs, "_pause", pausing.Pause())
     monkeypatch.setattr(jobs.current_app, "send_task", refuse)
     return rows
 
@@ -293,7 +293,7 @@ def test_a_queue_that_is_away_is_asked_again_after_a_while(tried, caplog, monkey
     [warning] = [each for each in caplog.records if each.getMessage() == "job.not_queued"]
     assert (warning.task, warning.row, warning.kind) == ("threads.advance", 0, "ConnectionError")
     now = time.monotonic()
-    monkeypatch.setattr(jobs, "monotonic", lambda: now + jobs.AWAY_SECONDS)
+    monkeypatch.setattr(pausing, "monotonic", lambda: now + pausing.PAUSE_SECONDS)
     jobs.enqueue("threads.advance", 3)
     assert tried == [0, 3]
 

@@ -110,6 +110,18 @@ def test_a_check_that_was_deleted_is_made_again_with_what_it_expected(
     assert [row.one("input", name="value")["value"] for row in page.all(class_="expect")][:1] == ["evidence"]
 
 
+@pytest.mark.parametrize(("times", "said"), [("9", "5 waiting runs"), ("5", "1 waiting run"), ("4", "")])
+def test_who_deletes_a_check_is_told_which_runs_go_with_it(
+    browser_of: Browser, press: Callable[..., Any], report: str, settings: Any, times: str, said: str
+) -> None:
+    settings.HEDDLE = settings.HEDDLE.model_copy(update={"check_runs": 4})
+    press("keep_run", ("says", "evidence"), times=times)
+    drop = {"verb": f"drop {Check.objects.get().check_id}", "here": f"/feedback/?q=&item={report}"}
+    page = browser_of("admin").post(f"/feedback/{report}/check/", drop, follow=True).content.decode()
+    assert "Check deleted." in page
+    assert (f" {said} will not start." in page) if said else ("will not start" not in page)
+
+
 def test_an_expectation_is_deleted_with_its_value(browser_of: Browser, press: Callable[..., Any], report: str) -> None:
     press("keep", ("never_says", "refund"), ("calls", "echo"))
     page = browser_of("admin").get(f"/feedback/?q=&item={report}").content.decode()
