@@ -91,13 +91,16 @@ class Difference:
         return not (self.gone or self.new or self.is_too_much)
 
 
-def compared(old: str, new: str) -> Difference:
-    """How `new` differs from `old`: unchanged stretches are folded, changed words are told from the rest of a line."""
+def compared(old: str, new: str, work: Work | None = None) -> Difference:
+    """How `new` differs from `old`: unchanged stretches are folded, changed words are told from the rest of a line.
+
+    `work` is shared by the comparisons of a page.
+    """
     before, after = old.split("\n"), new.split("\n")
     if max(len(before), len(after)) > MAX_LINES:
         return Difference((), 0, 0, is_too_much=old != new)
     try:
-        rows = tuple(_rows(before, after, Work()))
+        rows = tuple(_rows(before, after, work or Work()))
     except TooMuch:
         return Difference((), 0, 0, is_too_much=True)
     kinds = [row.kind for row in rows]

@@ -21,7 +21,7 @@ from core.names import name_kept
 from core.versions import require_seen
 from core.wording import limit_text
 from threads import client_tools, goals, profiles, turns
-from threads.models import Agent, Thread
+from threads.models import Agent, AgentVersion, Thread
 from threads.wire import MAX_PROMPT, StartIn, ThreadOut
 from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
 
@@ -31,6 +31,8 @@ _FIELD = "request_template"
 _PLACES = paging.Places("agents")
 _NAMED = 5
 """How many names an error tells."""
+CHANGED = ("name", "description", "request_template", "variables")
+"""The columns that a change can set, and that a version keeps."""
 
 
 def agent_for(actor: Actor, agent_id: str) -> Agent:
@@ -92,41 +94,57 @@ def create(actor: Actor, org_id: int, body: AgentIn) -> Agent:
     _require_profile(values["request_template"])
     _require_fitting(values)
     with name_kept(Agent, body.name):
-        return Agent.objects.create(org_id=org_id, created_by_id=actor.user_id, modified_by_id=actor.user_id, **values)
+        agent = Agent(org_id=org_id, created_by_id=actor.user_id, **values)
+        agent.modified, agent.modified_by_id = agent.created, actor.user_id
+        agent.save(force_insert=True)
+        _keep_version(agent)
+    return agent
 
 
 def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = None) -> Agent:
     """Change an agent (G5): absent fields stay, a null description is cleared, and the merged result is checked.
 
-    A model profile that was removed from the configuration since may stay, so that the rest can still be changed.
+    Each change makes a version; what changes nothing makes none. A model profile that was removed from the
+    configuration since may stay, so that the rest can still be changed.
 
     Every member of its org may. `seen` is the version that the editor knows, or an If-Match; raises `Stale` if there is
     a later one.
     """
     require_member(actor, agent.org_id)
     changes = _parsed(body.model_dump(mode="json", include=body.model_fields_set))
-    columns = ("name", "request_template", "variables", "description")
     with name_kept(Agent, changes.get("name", agent.name)):
         agent = _locked(agent)
         require_seen(agent, seen, "agent")
-        merged = {name: changes.get(name, getattr(agent, name)) for name in columns}
+        before = {name: getattr(agent, name) for name in CHANGED}
+        merged = before | changes
         _require_profile(merged["request_template"], agent.request_template)
         _require_fitting(merged)
-        for name, value in merged.items():
-            setattr(agent, name, value)
-        agent.modified, agent.modified_by_id = timezone.now(), actor.user_id
-        agent.save(update_fields=[*columns, "modified", "modified_by"])
+        if merged != before:
+            for name, value in merged.items():
+                setattr(agent, name, value)
+            agent.version += 1
+            agent.modified, agent.modified_by_id = timezone.now(), actor.user_id
+            agent.save(update_fields=[*CHANGED, "version", "modified", "modified_by"])
+            _keep_version(agent)
     return agent
 
 
+def _keep_version(agent: Agent) -> None:
+    """Keep what an agent was made or changed to, in the same transaction."""
+    kept = {name: getattr(agent, name) for name in CHANGED}
+    AgentVersion.objects.create(
+        agent=agent, version=agent.version, created=agent.modified, created_by_id=agent.modified_by_id, **kept
+    )
+
+
 def delete(actor: Actor, agent: Agent) -> None:
-    """Delete an agent (G6), as every member of its org may; threads launched from it are kept, with its id."""
+    """Delete an agent with its versions (G6), as every member of its org may. Its threads are kept, with its id."""
     require_member(actor, agent.org_id)
     agent.delete()
 
 
 def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "") -> ThreadOut:
-    """Start a thread from an agent (G7), in the agent's org and owned by the caller; it records the agent's id.
+    """Start a thread from an agent (G7), in the agent's org and owned by the caller; it records the agent and version.
 
     The launch's visibility always wins; so does each end of the scope that it sets (B158 to B160).
     """
@@ -143,6 +161,7 @@ def launch(actor: Actor, agent: Agent, body: LaunchIn, *, api_version: str = "")
         bodies.parse(StartIn, request, "request_template"),
         api_version=api_version,
         created_from_agent_id=agent.agent_id,
+        created_from_agent_version=agent.version,
         launch_values=values,
     )
 

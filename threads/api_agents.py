@@ -5,14 +5,24 @@ from rest_framework.request import Request
 
 from accounts.api import OrgEndpoint
 from accounts.authentication import org_of
+from catalogue.naming import version_number
 from core import paging
 from core.api import data, dated, describe, record
 from core.errors import InvalidRequest, NotFound, Unauthorized
-from threads import agents
-from threads.api import SdkEndpoint
+from core.wire import Nothing
+from threads import agent_versions, agents
+from threads.api import SdkEndpoint, ThreadEndpoint
 from threads.models import Agent
 from threads.wire import ThreadOut
-from threads.wire_agents import AgentIn, AgentOut, AgentPageOut, AgentPatch, LaunchIn
+from threads.wire_agents import (
+    AgentIn,
+    AgentOut,
+    AgentPageOut,
+    AgentPatch,
+    AgentVersionOut,
+    AgentVersionPageOut,
+    LaunchIn,
+)
 
 
 class AgentEndpoint(SdkEndpoint):
@@ -70,8 +80,41 @@ class OneAgent(AgentEndpoint):
         return data(None)
 
 
+class Versions(AgentEndpoint):
+    @describe(gives=AgentVersionPageOut, query=("limit", "page_token"), summary="List versions of an agent")
+    def get(self, request: Request, agent_id: str) -> HttpResponse:
+        agent, limit = self.agent(), paging.limit_of(self.query("limit"))
+        return record(agent_versions.listed(agent, limit=limit, page_token=self.query("page_token")))
+
+
+class OneVersion(AgentEndpoint):
+    @describe(gives=AgentVersionOut, summary="Read a version of an agent")
+    def get(self, request: Request, agent_id: str, version: str) -> HttpResponse:
+        return record(agent_versions.version_out(agent_versions.version_of(self.agent(), version_number(version))))
+
+
+class Restore(AgentEndpoint):
+    @describe(
+        takes=Nothing,
+        gives=AgentOut,
+        has_version=True,
+        has_etag=True,
+        summary="Go back to a version of an agent",
+    )
+    def post(self, request: Request, agent_id: str, version: str) -> HttpResponse:
+        agent, seen = self.agent(), request.headers.get("If-Match")
+        self.parse(Nothing)
+        return dated(agents.agent_out(agent_versions.restore(self.actor, agent, version_number(version), seen=seen)))
+
+
 class Launch(AgentEndpoint):
     @describe(takes=LaunchIn, gives=ThreadOut, summary="Start a thread from an agent (G7)")
     def post(self, request: Request, agent_id: str) -> HttpResponse:
         agent = self.agent()
         return self.answer(agents.launch(self.actor, agent, self.parse(LaunchIn), api_version=self.api_version))
+
+
+class LaunchedFrom(ThreadEndpoint):
+    @describe(gives=AgentVersionOut, summary="Read the version of an agent that a thread was launched from")
+    def get(self, request: Request, thread_id: str) -> HttpResponse:
+        return record(agent_versions.version_out(agent_versions.launching(self.actor, self.thread())))

@@ -12,7 +12,7 @@ from core.actor import Actor
 from core.markdown import markdown_html, written_html
 from core.payloads import json_html
 from threads import goals, instants
-from threads.models import Agent
+from threads.models import Agent, AgentVersion
 from threads.presenting.words import goal_title
 
 
@@ -78,8 +78,8 @@ class Described:
     client_context: SafeString | None
 
 
-def described(actor: Actor, agent: Agent, *, tz: tzinfo = UTC) -> Described:
-    """The template of an agent, with times in `tz`."""
+def described(actor: Actor, agent: Agent | AgentVersion, *, tz: tzinfo = UTC) -> Described:
+    """The template of an agent, or of a version of one, with times in `tz`."""
     template = agent.request_template
     invoked, available = template.get("invoke_skills") or [], template.get("available_skills")
     names = {

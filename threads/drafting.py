@@ -13,7 +13,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from threads import draft_rows, instants
 from threads.draft_rows import Rows
-from threads.models import Agent
+from threads.models import Agent, AgentVersion
 
 SKILLS = ("invoke_skills", "available_skills")
 RARE = ("client_tools", "start_time", "end_time", "visibility", "client_context", "messages")
@@ -116,8 +116,8 @@ def blank() -> Draft:
     return Draft(draft.fields | {"available": "subscribed"}, draft.rows)
 
 
-def typed_of(actor: Actor, agent: Agent) -> Draft:
-    """An agent as form content."""
+def typed_of(actor: Actor, agent: Agent | AgentVersion) -> Draft:
+    """An agent, or a version of one, as form content."""
     template, scope = agent.request_template, agent.request_template.get("analysis_scope") or {}
     text = _single_text(template.get("messages") or [])
     available = template.get("available_skills")
@@ -299,7 +299,7 @@ def _skill_lines(wanted: list[dict[str, Any]], names: Mapping[str, str]) -> str:
     return "\n".join(f"{name} {version}" if version else name for name, version in rows)
 
 
-def _names(actor: Actor, agent: Agent) -> dict[str, str]:
+def _names(actor: Actor, agent: Agent | AgentVersion) -> dict[str, str]:
     """Names by id, for the skills that these names resolve to for the reader."""
     template = agent.request_template
     wanted = [*(template.get("invoke_skills") or []), *(template.get("available_skills") or [])]

@@ -21,7 +21,7 @@ from core.grammar import All, Either, Field, Leaf, Node, Not, Text, Unknown
 from core.sorting import SORT, is_sort
 from core.vocabulary import Clean
 from core.wording import one_line
-from threads import hooks, places, profiles, searching
+from threads import hooks, launches, places, profiles, searching
 from threads.models import Agent, Goal, Subject, Thread
 from threads.ordering import NEWEST, ORDERS, Order
 from threads.status import BAD_OUTCOMES, GoalStatus, ThreadStatus
@@ -295,8 +295,7 @@ def _owner(value: str, asking: Asking) -> Q:
 
 
 def _agent(value: str, asking: Asking) -> Q:
-    named = Agent.objects.visible_to(asking.actor).filter(name__iexact=value).values_list("key", flat=True)
-    return Q(created_from_agent_id__in=[value, *(ids.AGENT + key for key in named)])
+    return launches.launched(value, Agent.objects.visible_to(asking.actor)) or Q(pk__in=[])
 
 
 def _meta(value: str, asking: Asking) -> Q:
@@ -371,7 +370,7 @@ FIELDS: dict[str, ThreadField] = {
         _words("call"),
         _tool("tool", failed=False),
         _tool("failed", failed=True),
-        _named("agent", "the name or id of an agent", _agent),
+        _named("agent", "the name or id of an agent, or name@3 for one version", _agent),
         _named(
             "about",
             "the id of a subject",

@@ -6,20 +6,35 @@ from typing import Any
 from django.contrib import messages as notes
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.authentication import page_actor
 from accounts.naming import names_of
 from accounts.pages import current_org, required_org, signed_in
 from catalogue import skills
+from catalogue.naming import version_number
 from core import bodies, forms, paging, zones
 from core.errors import Conflict, DomainError, InvalidRequest, NoOrgProvided, Stale
-from core.versions import seen_by
-from threads import agents, describing, draft_rows, drafting, hooks, instants, profiles, screens
+from core.versions import seen_by, version_of
+from threads import (
+    agent_changes,
+    agent_versions,
+    agents,
+    describing,
+    draft_rows,
+    drafting,
+    hooks,
+    instants,
+    profiles,
+    screens,
+)
 from threads.models import Agent
 from threads.wire_agents import AgentIn, AgentPatch, LaunchIn
 
 PAGE = 50
+SHOWN = 20
+"""Maximum number of versions listed beside an agent."""
 OFFERED = 60
 """Maximum number of skills shown as checkboxes; others are typed."""
 
@@ -66,17 +81,65 @@ def new(request: HttpRequest) -> HttpResponse:
 @signed_in
 @require_GET
 def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
-    """One agent (G2)."""
+    """One agent in one version, by default the latest (G2)."""
     actor = page_actor(request)
     agent = agents.agent_for(actor, agent_id)
+    number = version_number(request.GET["version"]) if request.GET.get("version") else agent.version
+    version = agent_versions.version_of(agent, number)
+    launched = f"{agent.agent_id}@{number}"
     context = {
         "agent": agents.agent_out(agent),
+        "latest": agent.version,
+        "version": version,
         "author": agent.created_by.display_name,
-        "editor": agent.modified_by.display_name if agent.modified_by_id != agent.created_by_id else "",
-        "template": describing.described(actor, agent, tz=zones.of(request)),
+        "editor": version.created_by.display_name if version.created_by_id != agent.created_by_id else "",
+        "template": describing.described(actor, version, tz=zones.of(request)),
+        "versions": agent_versions.latest(agent, SHOWN),
+        "seen": version_of(agent),
+        "launched": launched,
         "reports_href": hooks.feedback.reports_of_agent(actor, agent.agent_id),
+        "reports_of_version_href": hooks.feedback.reports_of_agent(actor, launched),
     }
     return render(request, "threads/agent.html", context)
+
+
+@signed_in
+@require_GET
+def compare(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """What changed between two versions, by default in the latest."""
+    actor = page_actor(request)
+    agent = agents.agent_for(actor, agent_id)
+    to, before = (version_number(given) if (given := request.GET.get(key)) else None for key in ("to", "from"))
+    new = agent_versions.version_of(agent, agent.version if to is None else to)
+    old = agent_versions.version_of(agent, max(1, new.version - 1) if before is None else before)
+    context = {
+        "agent": agent,
+        "old": old,
+        "new": new,
+        "editor": new.created_by.display_name,
+        "changes": agent_changes.changes(actor, old, new),
+        "versions": agent_versions.numbers_around(agent, old.version, new.version),
+    }
+    return render(request, "threads/agent_compare.html", context)
+
+
+@signed_in
+@require_POST
+def restore(request: HttpRequest, agent_id: str) -> HttpResponse:
+    """Go back to a version, as the next one; what somebody else saved meanwhile is not overruled unseen."""
+    actor = page_actor(request)
+    agent = agents.agent_for(actor, agent_id)
+    number = version_number(request.POST.get("version", ""))
+    try:
+        restored = agent_versions.restore(actor, agent, number, seen=request.POST.get("seen") or None)
+    except (InvalidRequest, Conflict) as problem:
+        notes.warning(request, problem.message)
+        return redirect(f"{reverse('threads:agent', args=[agent.agent_id])}?version={number}")
+    if restored.version == agent.version:
+        notes.info(request, f"Version {number} is what the agent is now.")
+    else:
+        notes.success(request, f"Version {number} is back, as version {restored.version}.")
+    return redirect("threads:agent", agent.agent_id)
 
 
 @signed_in

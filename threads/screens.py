@@ -287,8 +287,9 @@ def _agent(actor: Actor, thread: Thread) -> AgentLink | None:
     if not thread.created_from_agent_id:
         return None
     key = ids.key_of(thread.created_from_agent_id, ids.AGENT) or ""
-    name = Agent.objects.visible_to(actor).filter(key=key).values_list("name", flat=True).first()
-    return AgentLink(thread.created_from_agent_id, name or "")
+    found = Agent.objects.visible_to(actor).filter(key=key).values_list("name", "version").first()
+    name, latest = found or ("", 1)
+    return AgentLink(thread.created_from_agent_id, name, thread.created_from_agent_version, latest)
 
 
 def doors_of(actor: Actor, thread: Thread) -> dict[str, bool]:

@@ -30,6 +30,8 @@ urlpatterns = [
     path("agents/new/", pages_agents.new, name="agent_new"),
     path("agents/<str:agent_id>/", pages_agents.detail, name="agent"),
     path("agents/<str:agent_id>/edit/", pages_agents.edit, name="agent_edit"),
+    path("agents/<str:agent_id>/compare/", pages_agents.compare, name="agent_compare"),
+    path("agents/<str:agent_id>/restore/", pages_agents.restore, name="agent_restore"),
     path("agents/<str:agent_id>/delete/", pages_agents.delete, name="agent_delete"),
     path("agents/<str:agent_id>/launch/", pages_agents.launch, name="agent_launch"),
 ]

@@ -16,6 +16,7 @@ _OF_A_THREAD = (
     ("again", api.Again),
     ("subjects", api.Subjects),
     ("export", api.Export),
+    ("agent", api_agents.LaunchedFrom),
     ("tools/<path:tool_use_id>", api.ToolDetail),
 )
 of_a_thread = [path(tail, view.as_view()) for tail, view in _OF_A_THREAD]
@@ -35,4 +36,7 @@ urlpatterns += [
     path("ai/agents/name/<path:name>", api_agents.ByName.as_view()),
     path("ai/agents/<str:agent_id>", api_agents.OneAgent.as_view()),
     path("ai/agents/<str:agent_id>/launch", api_agents.Launch.as_view()),
+    path("ai/agents/<str:agent_id>/versions", api_agents.Versions.as_view()),
+    path("ai/agents/<str:agent_id>/versions/<str:version>", api_agents.OneVersion.as_view()),
+    path("ai/agents/<str:agent_id>/versions/<str:version>/restore", api_agents.Restore.as_view()),
 ]

@@ -101,3 +101,24 @@ class AgentOut(Wire):
 
 class AgentPageOut(Page[AgentOut]):
     """A page of agents."""
+
+
+class AgentVersionOut(Wire):
+    """What an agent was made, or changed to."""
+
+    agent_id: str
+    version: int
+    """From 1; the highest is what the agent is now."""
+    name: str
+    description: str | None
+    request_template: JsonObject
+    """A start request; string values may contain placeholders such as {{name}}."""
+    variables: list[JsonObject]
+    created: datetime
+    """When it was made."""
+    created_by: str
+    """E-mail address of who made it."""
+
+
+class AgentVersionPageOut(Page[AgentVersionOut]):
+    """A page of an agent's versions."""

@@ -29,7 +29,7 @@ from threads.models import Agent, Message, Thread, Turn
 from threads.runner import loop
 from threads.status import TurnState
 from threads.wire import SendIn, SentMessageIn, StartIn, SubjectIn
-from threads.wire_agents import AgentIn, LaunchIn
+from threads.wire_agents import AgentIn, AgentPatch, LaunchIn
 
 
 def load() -> bool:
@@ -156,7 +156,14 @@ class _Stage:
         body = bodies.parse(AgentIn, self._with_ids(template.agent))
         agent = agents.create(author, next(iter(author.orgs.values())), body)
         at = self.now - timedelta(days=template.days_ago)
-        Agent.objects.filter(pk=agent.pk).update(created=at, modified=at)
+        Agent.objects.filter(pk=agent.pk).update(created=at)
+        agent.versions.update(created=at)
+        for change in template.then:
+            request = {**agent.request_template, "system_prompt": change.system_prompt}
+            agent = agents.update(self.cast.actors[change.by], agent, AgentPatch(request_template=request))
+            at = self.now - timedelta(days=change.days_ago)
+            agent.versions.filter(version=agent.version).update(created=at)
+        Agent.objects.filter(pk=agent.pk).update(modified=at)
         for each in template.launches:
             actor = self.cast.actors[each.by]
             thread = thread_for(actor, agents.launch(actor, agent, LaunchIn(values=each.values)).thread_id)

@@ -151,12 +151,21 @@ class Launched(_Written):
     values: dict[str, str]
 
 
+class Changed(_Written):
+    """A later version of an agent: what its system prompt became."""
+
+    by: str
+    days_ago: float
+    system_prompt: str
+
+
 class Template(_Written):
-    """An agent; it names its skills."""
+    """An agent; it names its skills. Its threads are launched from its latest version."""
 
     by: str
     days_ago: float
     agent: JsonObject
+    then: list[Changed] = []
     launches: list[Launched] = []
 
 

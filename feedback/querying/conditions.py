@@ -30,6 +30,7 @@ from feedback.models import (
 from feedback.querying import words
 from feedback.querying.sides import beside, between, is_resolved
 from feedback.taxonomy import BIT, Outcome
+from threads import launches
 from threads.models import Agent, Goal, Thread
 from threads.searching import tools_meant
 
@@ -270,15 +271,11 @@ def org(value: str, asking: Asking) -> Q:
 
 
 def agent(value: str, asking: Asking) -> Q:
-    """`agent:`, by name, ignoring case, or by id, also of one that was deleted."""
-    key = ids.key_of(value, ids.AGENT)
-    found = [ids.AGENT + each for each in Agent.objects.filter(name__iexact=value).values_list("key", flat=True)]
-    if key:
-        found.append(ids.AGENT + key)
-    if not found:
+    """`agent:`, by name, ignoring case, or by id, also of one that was deleted; `name@3` in one version."""
+    found = launches.launched(value, Agent.objects.all())
+    if found is None:
         return asking.nobody(f"There is no agent {value}.", "agent", value)
-    launched = Thread.objects.filter(created_from_agent_id__in=found)
-    return beside(launched, by="pk", of="thread", excluding=asking.excluding)
+    return beside(Thread.objects.filter(found), by="pk", of="thread", excluding=asking.excluding)
 
 
 def goal(value: str, asking: Asking) -> Q:

@@ -201,7 +201,12 @@ FIELDS: dict[str, QueryField] = {
         _tool("tool", "A tool that was used for the answer.", conditions.tool, conditions.tool_named),
         _tool("failed", "A tool that returned an error.", conditions.failed, conditions.failed_named),
         _named("error", "The error that the turn ended with.", "an error code", conditions.error, digested=True),
-        _named("agent", "The agent that the thread was launched from.", "the name or id of an agent", conditions.agent),
+        _named(
+            "agent",
+            "The agent that the thread was launched from.",
+            "the name or id of an agent, or name@3 for one version",
+            conditions.agent,
+        ),
         _named("thread", "The thread of the answer.", "the id of a thread", conditions.thread),
         _named(ID, "A report by its id, or all of a thread.", "the id of a report or a thread", conditions.identified),
         _named("original", "The report that it is a duplicate of.", "the id of a report", conditions.original),

@@ -20,7 +20,7 @@ from tests.pages.dom import Node, dom, get, names, submit
 from tests.people import People, Person
 from threads import agents, instants
 from threads.models import Agent, ClientTool, Goal, Thread
-from threads.wire_agents import AgentIn
+from threads.wire_agents import AgentIn, AgentPatch, LaunchIn
 
 Browser = Callable[[str | None], Client]
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(2)>"
@@ -575,3 +575,94 @@ def test_an_instant_is_read_as_it_is_shown(number: int) -> None:
 )
 def test_an_instant_may_be_written_in_many_ways(text: str, number: int) -> None:
     assert instants.nanoseconds(text) == number
+
+
+def changed(person: Person, held: Agent, **values: Any) -> Agent:
+    """The agent after a change of it."""
+    return agents.update(person.actor, held, AgentPatch(**values))
+
+
+def test_an_agent_shows_its_versions_and_each_of_them(browser_of: Browser, who: People) -> None:
+    held = agent(who.alice, system_prompt="Be brief.")
+    template = {"messages": [make.say("Go.")], "system_prompt": "Be thorough."}
+    changed(who.bob, held, request_template=template, name="Opening hours")
+    client = browser_of("alice")
+    page = get(client, path(held))
+    assert "version 2 of 2" in page.text and "Be thorough." in page.text and "Be brief." not in page.text
+    assert page.one("a", href=path(held, "?version=1")).text == "version 1"
+    assert page.one("a", aria_current="true").text == "version 2"
+    old = get(client, path(held, "?version=1"))
+    assert "Be brief." in old.text and "This is version 1." in old.text
+    assert old.one("h1").text == "Opening" and "Launch" not in [each.text for each in old.all("a")]
+    assert client.get(path(held, "?version=3")).status_code == 404
+    assert client.get(path(held, "?version=x")).status_code == 404
+
+
+def test_what_changed_between_two_versions_is_told_by_field(browser_of: Browser, who: People) -> None:
+    held = agent(who.alice, system_prompt="Be brief.\nBe kind.")
+    template = {"messages": [make.say("Go, {{station}}.")], "system_prompt": "Be brief.\nBe exact."}
+    changed(who.bob, held, request_template=template, variables=[{"name": "station"}])
+    changed(who.bob, held, description=None)
+    client = browser_of("alice")
+    page = get(client, path(held, "compare/?from=1&to=2"))
+    assert [each.text for each in page.all("h2")][:3] == ["Request", "System prompt", "Variables"]
+    assert "3 fields changed" in page.text
+    assert [page.one("del").text, page.all("ins")[-1].text] == ["kind", "exact"] or "kind" in page.text
+    latest = get(client, path(held, "compare/"))
+    assert "From version 2 to version 3" in latest.text and "1 field changed" in latest.text
+    assert "They are the same." in get(client, path(held, "compare/?from=2&to=2")).text
+    for wrong in ("?from=9", "?to=x", "?to=0"):
+        assert client.get(path(held, f"compare/{wrong}")).status_code == 404
+
+
+def test_a_version_is_restored_with_a_button_unless_somebody_changed_it_meanwhile(
+    browser_of: Browser, who: People
+) -> None:
+    held = agent(who.alice)
+    changed(who.bob, held, description="Worse.")
+    client = browser_of("alice")
+    page = get(client, path(held, "?version=1"))
+    changed(who.bob, agents.agent_for(who.bob.actor, held.agent_id), description="Worse still.")
+    refused = submit(client, form(page, path(held, "restore/")), version="1")
+    told = get(client, refused["Location"])
+    assert "was changed since you opened it" in told.text and "This is version 1." in told.text
+    done = submit(client, form(told, path(held, "restore/")), version="1")
+    assert "Version 1 is back, as version 4." in get(client, done["Location"]).text
+    assert Agent.objects.get().description == "What Opening is for."
+    again = client.post(path(held, "restore/"), {"version": "1"})
+    assert "Version 1 is what the agent is now." in get(client, again["Location"]).text
+    assert client.post(path(held, "restore/"), {"version": "77"}).status_code == 404
+
+
+def test_a_thread_says_which_version_it_was_launched_from(browser_of: Browser, who: People) -> None:
+    held = agent(who.alice)
+    first = agents.launch(who.alice.actor, held, LaunchIn()).thread_id
+    client = browser_of("bob")
+    assert "version" not in get(client, f"/threads/{first}/").one(class_="lead").text
+    changed(who.bob, held, description="New.")
+    now = agents.agent_for(who.bob.actor, held.agent_id)
+    second = agents.launch(who.alice.actor, now, LaunchIn()).thread_id
+    page = get(client, f"/threads/{first}/")
+    assert page.one("a", href=path(held, "?version=1")).text == "version 1"
+    assert page.one("a", href=path(held, "compare/?from=1")).text == "changed since"
+    latest = get(client, f"/threads/{second}/")
+    assert latest.one("a", href=path(held, "?version=2")).text == "version 2"
+    assert "changed since" not in latest.text
+
+
+def test_the_page_of_an_agent_with_many_versions_asks_no_more(browser_of: Browser, who: People) -> None:
+    held, client = agent(who.alice), browser_of("alice")
+
+    def asked() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            get(client, path(held))
+        return len(captured)
+
+    asked()
+    few = asked()
+    for at in range(25):
+        changed(who.bob, held, description=str(at))
+    assert asked() == few
+    listed = get(client, path(held)).one("section", aria_labelledby="versions").all("li")
+    assert len(listed) == 20 and listed[0].text.startswith("version 26")
+    assert len(get(client, path(held, "compare/")).all("option")) == 2 * 26

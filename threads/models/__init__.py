@@ -1,6 +1,6 @@
 """The models of the threads app."""
 
-from threads.models.agent import Agent
+from threads.models.agent import Agent, AgentVersion
 from threads.models.goal import ClientTool, Goal
 from threads.models.index import Unindexed, UsedTool
 from threads.models.message import Block, Message
@@ -9,6 +9,7 @@ from threads.models.turn import Turn
 
 __all__ = [
     "Agent",
+    "AgentVersion",
     "Block",
     "ClientTool",
     "Goal",

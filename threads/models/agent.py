@@ -30,6 +30,8 @@ class Agent(models.Model):
     description = models.TextField(null=True)  # noqa: DJ001 - the wire tells null from ""
     request_template = JsonText()
     variables = JsonText(default=list)
+    version = models.PositiveIntegerField(default=1)
+    """The number of its latest version, which is what it is now."""
     created = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(User, models.PROTECT, related_name="+", db_index=False)
     modified = models.DateTimeField(default=timezone.now)
@@ -47,3 +49,27 @@ class Agent(models.Model):
     def agent_id(self) -> str:
         """The public id."""
         return ids.AGENT + self.key
+
+
+class AgentVersion(models.Model):
+    """What an agent was made, or changed to; rows are only added."""
+
+    agent = models.ForeignKey(Agent, models.CASCADE, related_name="versions", db_index=False)
+    version = models.PositiveIntegerField()
+    name = models.CharField(max_length=200)
+    description = models.TextField(null=True)  # noqa: DJ001 - the wire tells null from ""
+    request_template = JsonText()
+    variables = JsonText(default=list)
+    created = models.DateTimeField()
+    created_by = models.ForeignKey(User, models.PROTECT, related_name="+", db_index=False)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["agent", "version"], name="agent_version_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+    @property
+    def org_id(self) -> int:
+        """The org of its agent."""
+        return self.agent.org_id

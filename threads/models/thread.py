@@ -72,6 +72,8 @@ class Thread(models.Model):
     forked_from = models.ForeignKey("self", models.SET_NULL, null=True, related_name="forks")
     forked_from_message_sequence_num = models.PositiveIntegerField(null=True)
     created_from_agent_id = models.CharField(max_length=80, null=True)  # noqa: DJ001
+    created_from_agent_version = models.PositiveIntegerField(null=True)
+    """The agent's version then; null if it was not launched, or before versions were kept."""
     launch_values = JsonText(null=True)
     """The values of the agent's variables, by name; null if it was not launched, or before they were kept."""
     created_from_trigger_id = models.CharField(max_length=80, null=True)  # noqa: DJ001

@@ -38,6 +38,14 @@ class AgentLink:
 
     agent_id: str
     name: str
+    version: int | None = None
+    """None for threads that were launched before versions were kept."""
+    latest: int = 1
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the agent has a later version by now."""
+        return self.version is not None and self.version < self.latest
 
 
 @dataclass(frozen=True, slots=True)
