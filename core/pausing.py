@@ -1,5 +1,6 @@
 """Let something outside alone for a while after it failed, so that one that hangs is waited for at most once in it."""
 
+from threading import Lock
 from time import monotonic
 
 PAUSE_SECONDS = 5
@@ -10,6 +11,7 @@ class Pause:
 
     def __init__(self) -> None:
         self._until = 0.0
+        self._lock = Lock()
 
     @property
     def is_on(self) -> bool:
@@ -18,6 +20,8 @@ class Pause:
 
     def begin(self) -> bool:
         """Let it alone from now on; False if it already was, as for the second of two threads that waited for it."""
-        is_first = not self.is_on
-        self._until = monotonic() + PAUSE_SECONDS
-        return is_first
+        with self._lock:
+            if self.is_on:
+                return False
+            self._until = monotonic() + PAUSE_SECONDS
+        return True

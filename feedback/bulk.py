@@ -109,7 +109,7 @@ def undo(actor: Actor, action: str) -> Bulk:
         undoing.require_undoable(actor, action)
         _stop(Bulk.objects.filter(key=action))
         left = undoing.left_of(action)
-        first, total = left.first(), left.order_by().values("feedback").distinct().count()
+        first, total = left.first(), left.count()
         bulk = Bulk(verb=REDO if undoing.is_undo(action) else UNDO, undoes=action, created_by_id=actor.user_id)
         bulk.after, bulk.total = first.pk - 1 if first else None, total
         bulk.arguments = {"origin": undoing.origin_of(action)}
@@ -344,7 +344,7 @@ def _pass_by(actor: Actor, bulk_pk: int, problem: Exception) -> bool:
         bulk = Bulk.objects.select_for_update().get(pk=bulk_pk)
         rows: QuerySet[Any, tuple[int, str]]
         if bulk.undoes:
-            rows = undoing.changes_to_undo(bulk.undoes, after=bulk.after or 0).values_list("pk", "feedback__key")
+            rows = undoing.first_changes(bulk.undoes, after=bulk.after or 0).values_list("pk", "feedback__key")
         else:
             rows = _rest(actor, bulk).order_by("pk").values_list("pk", "key")
         if bulk.state != Bulk.State.RUNNING or (found := rows.first()) is None:
@@ -407,9 +407,10 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
 
 
 def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
-    changes = list(undoing.changes_to_undo(bulk.undoes or "", after=bulk.after or 0)[: size + 1])
-    if len(changes) > size and changes[-1].feedback_id != changes[-2].feedback_id:
-        changes.pop()  # else it belongs to the last report of this chunk
+    action = bulk.undoes or ""
+    firsts = undoing.first_changes(action, after=bulk.after or 0).values_list("pk", "feedback")[:size]
+    reached = {report: pk for pk, report in firsts}
+    changes = undoing.changes_to_undo(action, reached)
     undoing.hold_for(changes)
     held = Chunk(changes)
 
@@ -427,8 +428,8 @@ def _undone(actor: Actor, bulk: Bulk, size: int) -> int:
     for key, of_report in of_reports.items():
         _counted(bulk, key, partial(work, of_report))
     undoing.forget_labels(held)
-    bulk.after = changes[-1].pk if changes else bulk.after
-    return len(changes)
+    bulk.after = max(reached.values(), default=bulk.after)
+    return len(reached)
 
 
 def _counted(bulk: Bulk, key: str, work: Callable[[], None]) -> None:
@@ -445,8 +446,9 @@ def _is_as_wanted(bulk: Bulk, key: str, problem: DomainError) -> bool:
     """Whether the refused report already was what the action makes of it."""
     if not isinstance(problem, ResolvedAlready):
         return False
-    copies = UserFeedback.objects.filter(key=key, triage__duplicate_of__key__in=_originals(bulk))
-    return bulk.verb in ("resolve", FIX.name) or copies.exists()
+    if bulk.verb != "duplicate":
+        return bulk.verb in ("resolve", FIX.name)
+    return UserFeedback.objects.filter(key=key, triage__duplicate_of__key__in=_originals(bulk)).exists()
 
 
 def _left(bulk: Bulk, key: str, reason: str, *, is_as_wanted: bool = False) -> None:

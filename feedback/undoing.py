@@ -93,22 +93,36 @@ ENDED = Prepared(lambda action: Bulk.objects.filter(key=action).values_list("fin
 
 
 def left_of(action: str) -> QuerySet[TriageChange]:
-    """The changes of an action that are not undone yet: all, or after a stopped undo those it did not reach."""
+    """The first change of each report of an action that is not undone yet: of all of them, or after a stopped undo of
+    those it did not reach.
+    """
     redone = Bulk.objects.filter(undoes=action, verb=REDO).values_list("key", flat=True)
     by = {"action__in": list(redone)} if is_undo(action) else {"undoes": action}
     latest = TriageChange.objects.filter(**by).order_by("-id").values_list("action", flat=True).first()
     if latest is None:
-        return changes_to_undo(action)
+        return first_changes(action)
     stopped = Bulk.objects.filter(key=latest, state=Bulk.State.CANCELLED).values_list("after", flat=True).first()
-    return changes_of(action).none() if stopped is None else changes_to_undo(action, after=stopped)
+    return changes_of(action).none() if stopped is None else first_changes(action, after=stopped)
 
 
-def changes_to_undo(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
-    """The changes of an action that its undo goes through. Of an undo, duplicates that moved with their original are
-    left out: redone, it leads them itself.
+def first_changes(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
+    """The first change of each report of an action, in order, with row ids above `after`: one row per report, as an
+    undo goes through them.
     """
-    changes = changes_of(action, after=after)
-    return changes.exclude(verb=FOLLOW) if is_undo(action) else changes
+    earlier = _to_undo(action).filter(feedback=OuterRef("feedback"), pk__lt=OuterRef("pk")).order_by()
+    return _to_undo(action).filter(~Exists(earlier), pk__gt=after)
+
+
+def changes_to_undo(action: str, reports: Iterable[int]) -> list[TriageChange]:
+    """All changes of an action to some reports, in order."""
+    return list(_to_undo(action).filter(feedback__in=list(reports)))
+
+
+def _to_undo(action: str) -> QuerySet[TriageChange]:
+    """The changes of an action that its undo takes back. Of an undo, duplicates that moved with their original are left
+    out: redone, it leads them itself.
+    """
+    return changes_of(action).exclude(verb=FOLLOW) if is_undo(action) else changes_of(action)
 
 
 def origin_of(action: str) -> str:
@@ -261,9 +275,9 @@ def taken_back(actor: Actor, changes: Sequence[TriageChange]) -> dict[str, str]:
     return {column: text for column, text in texts.items() if latest[column].action == last.action}
 
 
-def changes_of(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
-    """The changes of an action in order, with row ids above `after`."""
-    return TriageChange.objects.filter(action=action, pk__gt=after).select_related("feedback").order_by("id")
+def changes_of(action: str) -> QuerySet[TriageChange]:
+    """The changes of an action, in order."""
+    return TriageChange.objects.filter(action=action).select_related("feedback").order_by("id")
 
 
 def labels_beyond(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:

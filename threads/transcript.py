@@ -48,6 +48,7 @@ class Transcript:
 
     def __init__(self, thread: Thread) -> None:
         self.thread = thread
+        self._began = thread.revision
         self._messages: list[Message] = []
         self._blocks: list[Block] = []
         self._changed: dict[int, Message] = {}
@@ -124,8 +125,10 @@ class Transcript:
         self._unindexed = 0
 
     def flush(self) -> None:
-        """Store all changes; called once, by `writing` and `creating`."""
+        """Store all changes; called once, by `writing` and `creating`. Without any the thread stays as it is."""
         thread = self.thread
+        if thread.revision == self._began and not thread._state.adding:
+            return
         thread.modified = timezone.now()
         if thread._state.adding:
             _THREADS.insert(thread)

@@ -97,9 +97,10 @@ def test_a_goal_that_was_achieved_before_the_cancellation_is_achieved_anew_in_th
 def test_cancelling_when_nothing_runs_changes_nothing(api, who):
     """H3: a no-op."""
     thread = make.thread(who.alice)
-    before = data_of(api("alice").get(f"threads/{thread.thread_id}"))
+    before, modified = data_of(api("alice").get(f"threads/{thread.thread_id}")), make.fresh(thread).modified
     assert cancelled(api, thread) == before
     assert cancelled(api, thread) == before
+    assert make.fresh(thread).modified == modified, "it would be listed as changed, and kept as such"
 
 
 def test_cancelling_after_failed_goals_leaves_that_status(api, who):

@@ -19,10 +19,11 @@ from django.utils import timezone
 
 from accounts import leaving
 from accounts.models import User
-from core import jobs, stopping
+from core import ids, jobs, stopping
 from core.errors import InvalidRequest
-from feedback import bulk, deciding, labelling, last_action, projecting, saved_views, triage, undoing
+from feedback import bulk, deciding, fixing, labelling, last_action, projecting, saved_views, triage, undoing
 from feedback.models import Bulk, Label, Labelled, Reply, SavedView, TriageChange, UserFeedback
+from feedback.wire_verbs import ReplyIn, ResolveIn
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
 from tests.people import second_admin
@@ -1276,6 +1277,47 @@ def test_a_bulk_that_meets_a_defect_names_the_report_and_does_the_others(admin, 
     assert all(each.kind == "ZeroDivisionError" and "test_desk_verbs.py:" in each.at for each in logged)
     assert "what was said" not in caplog.text
     assert undone(admin, ended["action_id"])["done_count"] == 2
+
+
+def resolved_with_replies(who, reports):
+    """Three reports resolved and answered as one action, which writes all resolutions before all replies."""
+    resolve, reply = (deciding.verb_named("resolve"), ResolveIn(outcome="fixed")), ReplyIn(public_reply="Mended.")
+    _, action = fixing.fix(who.admin.actor, reports[0], resolve, alike=reports[1:], reply=reply)
+    assert TriageChange.objects.filter(action=action).count() > len(reports)
+    return ids.ACTION + action
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 100])
+def test_an_undo_counts_reports_however_their_changes_are_mixed(admin, who, reports, monkeypatch, chunk):
+    action = resolved_with_replies(who, reports)
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk, "CHUNK", chunk)
+    queued = undone(admin, action)
+    bulk.advance(Bulk.objects.latest("id").pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert (ended["state"], ended["total"], ended["done_count"], ended["failed_count"]) == ("done", 3, 3, 0)
+    assert not UserFeedback.objects.filter(resolved=True).exists()
+    assert not Reply.objects.filter(public_reply__isnull=False).exists()
+
+
+def test_a_report_whose_undo_meets_a_defect_stays_as_it_was_and_is_counted_once(admin, who, reports, monkeypatch):
+    action = resolved_with_replies(who, reports)
+    real, defect = undoing.undo_one, UserFeedback.objects.get(key=reports[1].removeprefix("fb_")).pk
+
+    def undo_one(actor, stored, change, chunk, **more):
+        if change.feedback_id == defect and "resolved" in change.after:
+            raise ZeroDivisionError
+        return real(actor, stored, change, chunk, **more)
+
+    monkeypatch.setattr(undoing, "undo_one", undo_one)
+    monkeypatch.setattr(bulk, "AT_ONCE", 2)
+    queued = undone(admin, action)
+    bulk.advance(Bulk.objects.latest("id").pk)
+    ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
+    assert (ended["state"], ended["total"], ended["done_count"], ended["failed_count"]) == ("done", 3, 2, 1)
+    assert [each["feedback_id"] for each in ended["failures"]] == [reports[1]]
+    report = UserFeedback.objects.get(pk=defect)
+    assert report.resolved and Reply.objects.get(feedback=report).public_reply == "Mended."
 
 
 @pytest.mark.django_db(transaction=True)

@@ -292,9 +292,9 @@ RAW = b'{"message": {"role": "user", "content": [{"text": "Once"}]}}'
 def test_the_same_bytes_again_while_the_turn_runs_are_answered_without_effect(post):
     """Spec 1.5: the SDK sends a POST again whose answer was lost."""
     first = data_of(post(RAW))
-    before = stored()
+    before, modified = stored(), Thread.objects.get().modified
     assert data_of(post(RAW)) == first
-    assert stored() == before
+    assert stored() == before and Thread.objects.get().modified == modified
 
 
 def test_a_repeat_is_one_although_a_skill_that_it_names_was_deleted_since(api, post):

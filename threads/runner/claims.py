@@ -7,9 +7,11 @@ import logging
 import os
 import socket
 import threading
+from collections.abc import Collection
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -101,8 +103,7 @@ class _Heart:
 
 def _renew_all(fences: list[Fence]) -> None:
     try:
-        for fence in fences:
-            renew(fence)
+        renew(fences)
     except Exception:
         replace_dead_connections()
         raise
@@ -113,11 +114,18 @@ def _renew_all(fences: list[Fence]) -> None:
 heart = _Heart()
 
 
-def renew(fence: Fence) -> None:
-    """Extend a claim's lease if the claim is still valid."""
-    Turn.objects.filter(pk=fence.turn_id, attempt=fence.attempt, state=TurnState.RUNNING).update(
-        lease_until=timezone.now() + _lease()
-    )
+def renew(fences: Collection[Fence]) -> None:
+    """Extend the leases of claims that are still valid.
+
+    Those that somebody else has locked are left to the next beat: waiting for one would let all others expire.
+    """
+    if not fences:
+        return
+    held = Q(*(Q(pk=fence.turn_id, attempt=fence.attempt) for fence in fences), _connector=Q.OR)
+    with transaction.atomic():
+        rows = Turn.objects.select_for_update(skip_locked=True).filter(held, state=TurnState.RUNNING)
+        valid = list(rows.values_list("pk", flat=True))
+        Turn.objects.filter(pk__in=valid).update(lease_until=timezone.now() + _lease())
 
 
 def _lease() -> timedelta:
