@@ -316,6 +316,8 @@ def _day(form: QueryDict, tz: tzinfo) -> datetime:
         raise InvalidRequest("until: choose a date first")
     try:
         day = date.fromisoformat(typed)
+        if day.isoformat() != typed:  # ISO has other spellings, such as 2026-W20-1
+            raise ValueError(typed)
     except ValueError:
         raise InvalidRequest("until: must be a date like 2026-05-01") from None
     begins = datetime(day.year, day.month, day.day, tzinfo=tz)

@@ -540,6 +540,7 @@ def test_a_refused_form_keeps_the_query_in_every_part_of_its_page(browser_of: Br
         ("snooze 3y", {}, "", "Verb must snooze until"),
         ("snooze day", {"until": ""}, "snooze-until", "Choose a date first."),
         ("snooze day", {"until": "soon"}, "snooze-until", "It must be a date like 2026-05-01."),
+        ("snooze day", {"until": "2999-W20-1"}, "snooze-until", "It must be a date like 2026-05-01."),
         ("snooze day", {"until": "2020-02-29"}, "snooze-until", "It must be in the future and within a year."),
         ("snooze day", {"until": "0001-01-01"}, "snooze-until", "It must be in the future and within a year."),
         ("label typed", {"until": "9999-12-31"}, "snooze-until", "It must be in the future and within a year."),

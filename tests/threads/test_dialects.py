@@ -253,6 +253,37 @@ class TestOpenAI:
         assert written.messages == messages
         assert written.losses == []
 
+    @pytest.mark.parametrize(
+        ("said", "status"),
+        [
+            ("Error: user not found", "error"),
+            ("\n error: user not found", "error"),
+            ('{"error": "user not found"}', "error"),
+            ('{"error": {"reason": 1}, "code": 404, "message": "x"}', "error"),
+            ([{"type": "text", "text": "ERROR: in parts"}], "error"),
+            ("Errors: 0", "success"),
+            ("No error: fine", "success"),
+            ('{"error": null}', "success"),
+            ('{"error": ""}', "success"),
+            ('{"error": 0.02, "value": 7}', "success"),
+            ('["Error: in a list"]', "success"),
+            ("", "success"),
+        ],
+    )
+    def test_a_result_that_says_of_itself_that_it_failed_has_failed(self, said: object, status: str) -> None:
+        """The format has no place for it, so nothing is lost by an export."""
+        given = read("openai", calling(call("{}")), answer(said))
+        assert given.messages[1].blocks[0]["status"] == status
+        written = again("openai", given)
+        assert written.losses == []
+        assert read("openai", *written.messages).messages[1].blocks[0]["status"] == status
+
+    @pytest.mark.parametrize(("payload", "status"), [("Error: kept", "success"), ("All is well", "error")])
+    def test_a_status_that_an_import_would_read_otherwise_is_a_loss(self, payload: str, status: str) -> None:
+        result = content.tool_result("look", "u", status, payload)
+        written = write("openai", said(("user", [content.text("hi")]), ONE_USE, ("roboto", [result])))
+        assert [each for each in written.losses if f"the {status} status of the result of look is not kept" in each]
+
     @pytest.mark.parametrize("empty", [None, ""])
     def test_no_text_beside_tool_calls_makes_no_block(self, empty: str | None) -> None:
         given = read("openai", calling(call("{}"), content=empty), answer("x"))

@@ -3,6 +3,7 @@
 Tool calls are a field of the assistant message, after its text, and each result is a separate message.
 """
 
+import re
 from collections.abc import Iterator
 
 from threads import content
@@ -26,6 +27,8 @@ ROLES = (*SYSTEM_ROLES, "user", "assistant", *TOOL_ROLES)
 FIELDS = frozenset({"role", "content", *TIME_KEYS})
 ASSISTANT_FIELDS = FIELDS | {"tool_calls", "function_call", "refusal"}
 TOOL_FIELDS = FIELDS | {"tool_call_id", "name"}
+_FAILURE = re.compile(r"\s*error:", re.IGNORECASE)
+_OF_A_FAILURE = frozenset({"error", "message", "code", "status", "type", "detail", "details"})
 
 
 def read(draft: Draft, index: int, message: JsonObject) -> None:
@@ -87,9 +90,19 @@ def _read_result(draft: Draft, index: int, message: JsonObject, role: str) -> No
     named = message.get("name")
     name = draft.name_of(use_id) if named is None else token(named, f"{path}.name")
     payload, raw = draft.payload(message.get("content"), f"{path}.content")
-    block = content.tool_result(name, use_id, "success", payload, raw=raw)
+    status = "error" if _tells_failure(payload) else "success"
+    block = content.tool_result(name, use_id, status, payload, raw=raw)
     draft.result(block, path)
     draft.add_results(index, [block], message_time(message, index))
+
+
+def _tells_failure(payload: object) -> bool:
+    """Whether a result says of itself that its tool failed, which the format has no place for: a text that begins with
+    `Error:`, or an object with an `error` and nothing but what describes it.
+    """
+    if isinstance(payload, str):
+        return _FAILURE.match(payload) is not None
+    return isinstance(payload, dict) and bool(payload.get("error")) and payload.keys() <= _OF_A_FAILURE
 
 
 def _texts(draft: Draft, value: object, path: str) -> list[BlockDict]:
@@ -209,8 +222,10 @@ def _results(export: Export, index: int, blocks: list[BlockDict], *, after_resul
 
 
 def _result_out(export: Export, index: int, block: BlockDict) -> JsonObject:
-    if block["status"] == "error":
-        export.lost(index, f"the error status of the result of {block['tool_name']} is not kept")
+    failed = block["status"] == "error"
+    if failed is not _tells_failure(block["payload"]):
+        status = "error" if failed else "success"
+        export.lost(index, f"the {status} status of the result of {block['tool_name']} is not kept")
     named = {} if export.nameless(block) else {"name": block["tool_name"]}
     text = export.result_text(index, block)
     return {"role": "tool", "tool_call_id": block["tool_use_id"], **named, "content": text}

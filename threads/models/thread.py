@@ -53,7 +53,7 @@ class ThreadQuerySet(models.QuerySet["Thread"]):
 
 
 class Thread(models.Model):
-    """One conversation with an agent. Only `threads.transcript` changes what readers see."""
+    """One conversation with an agent. Only `threads.transcript` changes its messages, status and title."""
 
     key = models.CharField(max_length=64, unique=True, default=ids.new_key, editable=False)
     org = models.ForeignKey(Org, models.PROTECT, related_name="threads", db_index=False)
