@@ -28,12 +28,13 @@ from catalogue.worlds import choosing
 from core import bodies, forms, ids, paging, zones
 from core.actor import Actor
 from core.db import dump
-from core.errors import Expired, InvalidRequest, NotFound
+from core.errors import DomainError, Expired, InvalidRequest, NotFound
 from core.grammar import MAX_LENGTH
 from core.templatetags.ui import at_message
 from threads import (
     answering,
     comparing,
+    editing,
     finding,
     forks,
     hits,
@@ -63,6 +64,7 @@ UNFOLDED = 3
 """The most calls that a page shows unfolded from the beginning."""
 NO_WORLD = "none"
 """The form value for a fork that leaves its world."""
+_START_FIELDS = {"model_profile", "visibility", "invoke_skills", "world_id", "system_prompt"}
 
 
 @signed_in
@@ -152,27 +154,36 @@ def terms(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def start(request: HttpRequest) -> HttpResponse:
     """The form for a new thread."""
-    text, profile = request.POST.get("text", ""), request.POST.get("model_profile", "")
-    visibility = request.POST.get("visibility", "private")
-    form: dict[str, Any] = {"text": text, "model_profile": profile, "visibility": visibility, "errors": {}}
     said = request.POST if request.method == "POST" else request.GET
+    like = said.get("like", "")
+    begun = editing.start_of(page_actor(request), like) if like and request.method == "GET" else editing.Earlier()
+    form: dict[str, Any] = {
+        "text": request.POST.get("text", begun.text),
+        "system_prompt": request.POST.get("system_prompt", begun.system_prompt),
+        "model_profile": request.POST.get("model_profile", begun.model_profile),
+        "visibility": request.POST.get("visibility", "private"),
+        "world": said.get("world", begun.world_id),
+        "like": like,
+        "errors": {},
+    }
     wanted = {"skill_id": said.get("skill", ""), "version": bodies.number(said.get("version", ""))}
-    form["world"] = said.get("world", "")
     if form["world"] and not ids.key_of(form["world"], ids.WORLD):
         raise NotFound("There is no such world.")
+    problem: DomainError | None = None
     if request.method == "POST":
         try:
             return redirect(screens.to_write_in(_started(request, form, wanted)))
-        except (InvalidRequest, Expired) as problem:
+        except (InvalidRequest, Expired) as refusal:
+            problem = refusal
             about = {wrong["field"].partition(".")[0] for wrong in problem.by_field[:1]}
-            field = next(iter(about & {"model_profile", "visibility", "invoke_skills", "world_id"}), "text")
+            field = next(iter(about & _START_FIELDS), "text")
             form["errors"] = {"world_id" if isinstance(problem, Expired) else field: forms.reason(problem)}
     invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
     org = current_org(request)
     worlds = choosing.choices(org.pk, chosen=form["world"]) if org else []
     kept_by = screens.kept_by(org)
     offered = {"profiles": profiles.all_profiles(), "worlds": worlds, "invoked": invoked, "kept_by": kept_by}
-    return render(request, "threads/start.html", {"form": form, **offered}, status=400 if form["errors"] else 200)
+    return render(request, "threads/start.html", {"form": form, **offered}, status=400 if problem else 200)
 
 
 def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
@@ -188,11 +199,13 @@ def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
 def _started(request: HttpRequest, form: dict[str, Any], wanted: dict[str, Any]) -> str:
     org, text = required_org(request), form["text"]
     message = {"role": "user", "content": [{"text": forms.lines(text)}]}
+    prompt = forms.lines(form["system_prompt"])
     bodies.check_storable(message)
-    bodies.check_storable(wanted | {"world_id": form["world"]})
+    bodies.check_storable(wanted | {"world_id": form["world"], "system_prompt": prompt})
     invoked = [wanted] if wanted["skill_id"] else []
     said = [message] if text.strip() or not invoked else []
-    optional = {"model_profile": form["model_profile"] or None, "world_id": form["world"] or None}
+    optional = {"model_profile": form["model_profile"], "world_id": form["world"], "system_prompt": prompt.strip()}
+    optional = {name: value or None for name, value in optional.items()}
     asked = {"messages": said, "invoke_skills": invoked, "visibility": form["visibility"], **optional}
     body = bodies.parse(StartIn, asked)
     return turns.start(page_actor(request), org.pk, body).thread_id
@@ -213,6 +226,8 @@ def _detail(
     told = max(hooks.feedback.replies(actor, thread).values(), default=None)  # read before what the page shows
     sought = finding.sought(request.GET.get("q", ""))
     context = screens.context(actor, thread, tz=zones.of(request), places=[at], asked=sought.line)
+    if form is None and "edit" in request.GET:
+        form = {"text": editing.next_request(actor, thread)}
     context |= {"form": form, "at": at, "told": told.isoformat() if told else ""}
     if at is not None and sought.line:
         context["stretches"] = _unfolded(request, actor, thread, context["stretches"], at, sought)
@@ -319,15 +334,23 @@ def cancel(request: HttpRequest, thread_id: str) -> HttpResponse:
 @signed_in
 @require_POST
 def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
-    """Fork at a message, with the results that the page shows with it, and open the fork at its end, ready to write."""
+    """Fork at a message, with the results that the page shows with it, and open the fork at its end, ready to write.
+
+    With `edit` fork before it, and begin with its text; what a thread begins with is changed in a new one.
+    """
     actor = page_actor(request)
     thread = thread_for(actor, thread_id, Right.FORK)
     body = bodies.parse(ForkIn, {"message_sequence_num": bodies.number(request.POST.get("message_sequence_num", ""))})
-    world = request.POST.get("world", forks.SAME_WORLD)
-    upto = forks.with_results(thread, body.message_sequence_num)
+    world, at, is_edit = request.POST.get("world", forks.SAME_WORLD), body.message_sequence_num, "edit" in request.GET
+    if is_edit and at == 0:
+        return redirect(reverse("threads:start") + f"?like={thread.thread_id}")
+    upto = at - 1 if is_edit else forks.with_results(thread, at)
     forked = forks.fork(actor, thread, upto, world_id=None if world == NO_WORLD else world)
+    if is_edit:
+        notes.success(request, "This private fork is yours. Change the request and send it.")
+        return redirect(screens.to_write_in(forked.thread_id) + "&edit")
     notes.success(request, "This private fork is yours. Write to continue from here.")
-    return redirect(screens.to_write_in(forked.thread_id) + f"#m{body.message_sequence_num}")
+    return redirect(screens.to_write_in(forked.thread_id) + f"#m{at}")
 
 
 @signed_in

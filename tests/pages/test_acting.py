@@ -358,3 +358,63 @@ def test_only_who_may_send_is_offered_another_answer(browser_of: Browser, who: P
 def on_record(thread: Thread) -> list[tuple[str, list[BlockDict]]]:
     """What a thread says, message by message."""
     return [(each.role, each.blocks) for each in reading.snapshots(thread.pk)]
+
+
+def test_a_request_is_changed_and_sent_again_in_a_fork_before_it(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    thread = make.send(who.alice, thread, "Two  words\n\nof <b>mine</b>")
+    edit = get(client, path(thread)).id("m2").one("button", name="message_sequence_num")
+    assert (edit["form"], edit["value"], edit["formaction"]) == ("fork", "2", f"{path(thread, 'fork')}?edit")
+    answer = client.post(edit["formaction"], {"message_sequence_num": "2"})
+    made = Thread.objects.exclude(pk=thread.pk).get()
+    assert answer["Location"] == f"{path(made)}?write&edit"
+    assert (made.forked_from_message_sequence_num, made.message_count) == (1, 2)
+    page = get(client, answer["Location"])
+    assert page.id("say").text == "Two  words\n\nof <b>mine</b>"
+    submit(client, page.id("write"), text="Two other words")
+    assert get(client, answer["Location"]).id("say").text == "", "it was sent"
+    make.run_turns()
+    assert get(client, path(made)).id("m2").one(class_="written").text == "Two other words"
+    assert make.fresh(thread).message_count == 4
+
+
+def test_what_a_thread_begins_with_is_changed_in_a_new_one(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    Thread.objects.filter(pk=thread.pk).update(system_prompt="Be brief.\nBe kind.")
+    edit = get(client, path(thread)).id("m0").one("button", name="message_sequence_num")
+    answer = client.post(edit["formaction"], {"message_sequence_num": "0"})
+    assert answer["Location"] == f"/threads/start/?like={thread.thread_id}"
+    page = get(client, answer["Location"])
+    assert (page.id("text").text, page.id("system_prompt").text) == ("One", "Be brief.\nBe kind.")
+    submit(client, page.one("form", action="/threads/start/"), text="One more")
+    made = Thread.objects.exclude(pk=thread.pk).get()
+    assert (made.title, made.system_prompt, made.forked_from) == ("One more", "Be brief.\nBe kind.", None)
+
+
+def test_only_who_may_fork_is_offered_to_change_a_request(browser_of: Browser, who: People) -> None:
+    thread = make.thread(who.alice, "One", visibility="org")
+    assert not get(browser_of("bob"), path(thread)).id("m0").all("button", name="message_sequence_num")
+    assert browser_of("bob").post(path(thread, "fork") + "?edit", {"message_sequence_num": "0"}).status_code == 403
+    set_policy("acme", "members_may_fork", True)
+    assert get(browser_of("bob"), path(thread)).id("m0").one("button", name="message_sequence_num")
+
+
+def test_what_is_offered_to_be_changed_is_only_what_the_reader_may_read(browser_of: Browser, who: People) -> None:
+    """A fork outlives the right to read its source."""
+    set_policy("acme", "members_may_fork", True)
+    thread = make.thread(who.alice, "One", visibility="org")
+    thread = make.send(who.alice, thread, "Two")
+    made = forks.fork(who.bob.actor, thread, 1).thread_id
+    client = browser_of("bob")
+    assert get(client, f"/threads/{made}/?write&edit").id("say").text == "Two"
+    Thread.objects.filter(pk=thread.pk).update(visibility="private")
+    assert get(client, f"/threads/{made}/?write&edit").id("say").text == ""
+    assert client.get(f"/threads/start/?like={thread.thread_id}").status_code == 403
+    assert client.get("/threads/start/?like=ags_none").status_code == 404
+
+
+def test_an_answer_is_rerun_from_its_own_page(browser_of: Browser, who: People) -> None:
+    thread, client = make.thread(who.alice, "One"), browser_of("alice")
+    link = f"{path(thread, 'rerun')}?message_sequence_num=1"
+    assert get(client, path(thread)).id("acts-1").one("a", href=link)
+    assert get(client, link).id("system_prompt")

@@ -275,6 +275,8 @@ def test_recorded_calls_are_held_against_a_new_version(browser_of, publish, who)
     assert "reject 5 of the last 9 calls." in dom(pasted(browser_of("bob"), tool())).words
     milder = tool(schema={**OLDER, "additionalProperties": True}, description="Looks.")
     assert "It accepts all of the last 8 calls." in dom(pasted(browser_of("alice"), milder)).words
+    publish(tool("idle", schema=OLDER))
+    assert "No recorded call to check it against." in dom(pasted(browser_of("alice"), tool("idle"))).words
 
 
 def test_the_dry_run_of_the_api_carries_the_same(api, publish, who):  # noqa: F811

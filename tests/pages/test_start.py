@@ -4,9 +4,13 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import Membership
 from accounts.orgs import set_policy
+from catalogue.models import World
+from catalogue.wire_worlds import WorldIn
+from catalogue.worlds import keeping
 from tests import make
 from tests.pages.dom import Node, dom, get, submit
 from tests.people import People
@@ -105,3 +109,34 @@ def test_a_form_without_its_token_starts_nothing(who: People) -> None:
     assert "The form has expired" in page.one("main").words
     assert not Thread.objects.exists()
     assert submit(client, form_of(get(client, "/threads/start/")), text="Hello").status_code == 302
+
+
+def test_a_thread_gets_the_system_prompt_that_was_typed(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    form = form_of(get(client, "/threads/start/"))
+    assert not form.one("details", class_="more").has("open")
+    submit(client, form, text="Hello", system_prompt=" Be brief.\r\nBe kind. ")
+    submit(client, form, text="Hello again", system_prompt=" \n")
+    assert list(Thread.objects.order_by("pk").values_list("system_prompt", flat=True)) == ["Be brief.\nBe kind.", None]
+
+
+def test_a_system_prompt_that_is_too_long_stays_in_its_field(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    answer = submit(client, form_of(get(client, "/threads/start/")), text="Hello", system_prompt=LONG)
+    page = dom(answer, 400)
+    assert page.id("prompt-wrong").words and page.id("system_prompt").text == LONG
+    assert page.id("text").text == "Hello" and not Thread.objects.exists()
+
+
+def test_the_world_of_the_thread_that_a_new_one_is_like_is_kept(browser_of: Browser, who: People) -> None:
+    """Without it real tools would act."""
+    world = keeping.create(who.alice.actor, who.acme.pk, WorldIn())
+    thread = make.thread(who.alice, "One")
+    Thread.objects.filter(pk=thread.pk).update(world=world, model_profile="gone")
+    client = browser_of("alice")
+    form = form_of(get(client, f"/threads/start/?like={thread.thread_id}"))
+    assert form.fields()["world"] == [world.world_id] and form.fields()["model_profile"] == ["simulated"]
+    World.objects.update(closed_at=timezone.now())
+    form = form_of(get(client, f"/threads/start/?like={thread.thread_id}"))
+    assert form.fields()["world"] == [world.world_id]
+    assert submit(client, form).status_code == 400 and Thread.objects.count() == 1

@@ -1,0 +1,53 @@
+"""An earlier request as the beginning of a form, to be changed and sent again."""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+from core.actor import Actor
+from core.errors import NotFound, Unauthorized
+from threads import profiles, reading
+from threads.access import thread_for
+from threads.models import Thread
+
+
+class Earlier(NamedTuple):
+    """What a thread was started with, as far as the form for a new one can say it."""
+
+    text: str = ""
+    system_prompt: str = ""
+    model_profile: str = ""
+    world_id: str = ""
+
+
+def start_of(actor: Actor, thread_id: str) -> Earlier:
+    """The first request of a thread that the actor can read; raises `Unauthorized`, `NotFound`. A profile that is gone
+    is left out.
+    """
+    thread = thread_for(actor, thread_id)
+    known = {each.id for each in profiles.all_profiles()}
+    return Earlier(
+        text=_said(thread, 0),
+        system_prompt=thread.system_prompt or "",
+        model_profile=thread.model_profile if thread.model_profile in known else "",
+        world_id=thread.world.world_id if thread.world else "",
+    )
+
+
+def next_request(actor: Actor, fork: Thread) -> str:
+    """The request that came next in the source of a fork that nobody has written in yet; empty without one, and if the
+    actor cannot read the source any more.
+    """
+    upto = fork.forked_from_message_sequence_num
+    if fork.forked_from is None or upto is None or fork.message_count != upto + 1:
+        return ""
+    with suppress(Unauthorized, NotFound):
+        return _said(thread_for(actor, fork.forked_from.thread_id), upto + 1)
+    return ""
+
+
+def _said(thread: Thread, index: int) -> str:
+    """The text of a user's message; empty for any other."""
+    found = reading.snapshots(thread.pk, between=(index, index))
+    if not found or found[0].role != "user":
+        return ""
+    return "\n\n".join(block["text"] for block in found[0].blocks if block["content_type"] == "text")
