@@ -55,6 +55,7 @@ from threads.presenting import excerpting, listing
 from threads.presenting.articles import Call
 from threads.presenting.calls import CallIo, call_detail
 from threads.presenting.excerpting import Stretch
+from threads.presenting.listing import Hit
 from threads.wire import ForkIn, SendIn, StartIn, TitlePatch, VisibilityIn
 
 PAGE = 50
@@ -225,7 +226,9 @@ def _detail(
     at = bodies.number(request.GET.get("at", ""))
     told = max(hooks.feedback.replies(actor, thread).values(), default=None)  # read before what the page shows
     sought = finding.sought(request.GET.get("q", ""))
-    context = screens.context(actor, thread, tz=zones.of(request), places=[at], asked=sought.line)
+    context = screens.context(
+        actor, thread, tz=zones.of(request), places=[at], asked=sought.line, within=bool(request.GET.get("within"))
+    )
     if form is None and "edit" in request.GET:
         form = {"text": editing.next_request(actor, thread)}
     context |= {"form": form, "at": at, "told": told.isoformat() if told else ""}
@@ -259,13 +262,16 @@ def _blocks_at(call: Call, at: int) -> set[tuple[str, str]]:
 @require_GET
 def next_hit(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Lead to the next hit of a search: behind message `at` of this thread, else in the next one of the list. The last
-    says that it is: whoever goes on pressing must not end where the same key starts a thread.
+    says that it is: whoever goes on pressing must not end where the same key starts a thread. With `within`, only in
+    this thread, and from its last hit to its first.
     """
     actor = page_actor(request)
     thread = thread_for(actor, thread_id)
     line, at = request.GET.get("q", ""), bodies.number(request.GET.get("at", ""))
     found = finding.find(actor, line, tz=zones.of(request))
     hit = hits.following(thread, -1 if at is None else at, found.sought)
+    if request.GET.get("within"):
+        return _within(request, thread, line, hit or (hits.following(thread, -1, found.sought) if at else None))
     if hit is not None:
         return _back(thread, listing.place_of(hit, line))
     if found.sought.line:
@@ -276,6 +282,14 @@ def next_hit(request: HttpRequest, thread_id: str) -> HttpResponse:
         notes.info(request, "No more hits.")
         return _back(thread, at_message(at, line) if at is not None else listing.place_of(None, line))
     return redirect(reverse("threads:list") + listing.href(line) + f"#t-{thread.thread_id}")
+
+
+def _within(request: HttpRequest, thread: Thread, line: str, hit: Hit | None) -> HttpResponse:
+    if hit is None:
+        notes.info(request, "No hits in this thread." if line.strip() else "Type what to look for.")
+        return _back(thread)
+    place, _, fragment = listing.place_of(hit, line).partition("#")
+    return _back(thread, f"{place}&within=1#{fragment}")
 
 
 @signed_in

@@ -188,17 +188,23 @@ def _said_before(thread: Thread, first: int) -> datetime | None:
 
 
 def context(
-    actor: Actor, thread: Thread, *, tz: ZoneInfo, places: Iterable[int | None] = (), asked: str = ""
+    actor: Actor,
+    thread: Thread,
+    *,
+    tz: ZoneInfo,
+    places: Iterable[int | None] = (),
+    asked: str = "",
+    within: bool = False,
 ) -> dict[str, Any]:
     """The template context of a thread's page or its parts; of a long thread its ends and what is around `places`.
-    `asked` is the query of the list that it was opened from.
+    `asked` is the query of the list that it was opened from, or `within` the thread.
     """
     shown = extract(actor, thread, extracts.PAGE, tz=tz, places=places)
     head = head_of(actor, thread, token=shown.token, goals=shown.goals, worlds=worlds_for(actor, thread))
-    return around(shown, head, asked)
+    return around(shown, head, asked, within=within)
 
 
-def around(shown: Screen, head: ThreadHead, asked: str = "") -> dict[str, Any]:
+def around(shown: Screen, head: ThreadHead, asked: str = "", *, within: bool = False) -> dict[str, Any]:
     """Like `context`, from a screen and a head, which must be the reader's own."""
     thread, pieces = shown.thread, shown.pieces()
     articles = [each for each in pieces if isinstance(each, Article)]
@@ -211,7 +217,8 @@ def around(shown: Screen, head: ThreadHead, asked: str = "") -> dict[str, Any]:
         "thread_map": landmarks.thread_map(pieces),
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "asked": asked,
-        "row_href": reverse("threads:list") + (href(asked) if asked else "") + f"#t-{thread.thread_id}",
+        "within": within,
+        "row_href": reverse("threads:list") + (href(asked) if asked and not within else "") + f"#t-{thread.thread_id}",
         "asking": answering.asking(thread),
     }
 

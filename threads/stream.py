@@ -196,12 +196,13 @@ def _head(request: HttpRequest, actor: Actor, thread: Thread) -> sse.Event:
     goals, worlds = screens.goal_notes(thread), screens.worlds_for(actor, thread)
     head = screens.head_of(actor, thread, token=eyes.token, goals=goals, worlds=worlds)
     at, asked = bodies.number(request.GET.get("at", "")), request.GET.get("q", "")[:MAX_LENGTH]
+    within = bool(request.GET.get("within"))
 
     def draw() -> str:
-        context = screens.around(screens.extract_through(eyes, thread, extracts.PAGE, [at]), head, asked)
+        context = screens.around(screens.extract_through(eyes, thread, extracts.PAGE, [at]), head, asked, within=within)
         return render_to_string("threads/_live_head.html", context | {"at": at, "form": None, "csrf_token": _STAND_IN})
 
-    return sse.Event("head", _DRAWN.get((eyes, head, at, asked), draw).replace(_STAND_IN, get_token(request)))
+    return sse.Event("head", _DRAWN.get((eyes, head, at, asked, within), draw).replace(_STAND_IN, get_token(request)))
 
 
 # Rendered without the request, because the key does not cover what a template could read from it.

@@ -139,3 +139,37 @@ def test_more_threads_and_hits_are_no_more_queries(browser_of: Browser, who: Peo
         a_failure(who.alice)
         a_thread(who.alice, *["pump"] * 5)
     assert [cost(a_thread(who.alice, *said)) for said in (["pump"], ["pump"] * 9)] == few
+
+
+def test_a_word_is_looked_for_within_one_thread_from_its_last_hit_to_its_first(
+    browser_of: Browser, who: People
+) -> None:
+    ours = a_thread(who.alice, "One wharf", "Nothing", "Two wharf")
+    a_thread(who.alice, "Another wharf")
+    client = browser_of("alice")
+    page = get(client, path(ours))
+    assert page.one("button", popovertarget="find")["data-key"] == "/"
+    form = page.id("find")
+    assert (form["action"], form.has("popover")) == (f"{path(ours)}next/", True)
+    places = []
+    answer = client.get(form["action"], {**form.fields(), "q": "wharf"})
+    for _ in range(3):
+        places.append(answer["Location"].partition(":~:")[0])
+        page = then(client, answer)
+        assert page.id("sought")["value"] == "wharf"
+        answer = client.get(page.one("a", rel="next")["href"])
+    first, second = (f"{path(ours)}?q=wharf&at={at}&within=1#m{at}" for at in (1, 3))
+    assert places == [first, second, first]
+    assert "within=1" in page.id("talk")["data-live"]
+    assert page.one("a", href=f"/threads/#t-{ours.thread_id}"), "the list is not asked for it"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"), [("zebra", "No hits in this thread."), ("  ", "Type what to look for."), ("(", "No hits")]
+)
+def test_what_is_not_within_the_thread_is_said(browser_of: Browser, who: People, typed: str, said: str) -> None:
+    ours = a_thread(who.alice, "One wharf")
+    a_thread(who.alice, "A zebra")
+    client = browser_of("alice")
+    page = then(client, client.get(f"{path(ours)}next/", {"within": "1", "q": typed}))
+    assert said in page.id("notes").words and page.id("talk")

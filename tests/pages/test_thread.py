@@ -40,7 +40,7 @@ def doors(page: Node, thread: Thread) -> set[str]:
     here = path(thread)
     led = [node.get("action") or node.get("formaction") or node.get("hx-get") or "" for node in page.all()]
     found = {each.removeprefix(here).split("/")[0] for each in led if each.startswith(here)}
-    return {"rate" if each == "messages" else each for each in found} - {"calls"}
+    return {"rate" if each == "messages" else each for each in found} - {"calls", "next"}
 
 
 def test_the_head_says_what_the_thread_is(browser_of: Browser, who: People) -> None:
