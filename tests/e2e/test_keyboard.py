@@ -347,7 +347,7 @@ def test_a_rating_form_opens_above_the_composer(heddle: Heddle, visit: Callable[
     end = "document.querySelector('#acts-1').getBoundingClientRect().bottom"
     for room in range(60, 500, 110):
         page.eval_on_selector("#m0", f"each => each.style.marginTop = `${{{height - 105 - room} - {end}}}px`")
-        page.locator("#acts-1 a").last.click()
+        page.locator("#acts-1 [data-act='-']").click()
         expect(page.locator("#notes-1")).to_be_focused()
         form, composer = page.locator("#rate-1").bounding_box(), page.locator("#write").bounding_box()
         assert form and composer and form["y"] + form["height"] <= composer["y"], room

@@ -33,7 +33,7 @@ def test_without_a_connection_a_message_a_rating_and_a_thumb_are_told_lost(
     visitor.forgive("ERR_INTERNET_DISCONNECTED", "htmx:")
     page = visitor.page
     page.goto(f"/threads/{thread_id}/")
-    page.locator("#acts-1 a").last.click()
+    page.locator("#acts-1 [data-act='-']").click()
     page.fill("#notes-1", "Too short")
     visitor.context.set_offline(True)
     page.press("#notes-1", "Control+Enter")
@@ -150,7 +150,7 @@ def test_on_a_phone_the_form_of_a_rating_is_not_under_the_composer(heddle: Heddl
     page = visit("alice", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).page
     page.goto(f"/threads/{thread_id}/")
     page.evaluate("scrollTo(0, 1e6)")
-    page.locator("#acts-1 a").last.tap()
+    page.locator("#acts-1 [data-act='-']").tap()
     seen(page, "#rate-1 .btns")
     expect(page.locator("#write")).to_be_hidden()
     for thumb in page.locator("#acts-1 .btn").all():
@@ -255,15 +255,15 @@ def test_what_one_person_typed_is_not_there_for_the_next_one_in_the_same_tab(
 
     sign_in("alice")
     page.goto(f"/threads/{thread_id}/?at=1")
-    page.locator("#acts-1 a").last.click()
+    page.locator("#acts-1 [data-act='-']").click()
     page.fill("#notes-1", TEXT)
     page.reload()
-    page.locator("#acts-1 a").last.click()
+    page.locator("#acts-1 [data-act='-']").click()
     expect(page.locator("#notes-1")).to_have_value(TEXT)
     page.click("summary:has-text('Alice')")
     page.click("text=Sign out")
     sign_in("bob")
     page.goto(f"/threads/{thread_id}/?at=1")
-    page.locator("#acts-1 a").last.click()
+    page.locator("#acts-1 [data-act='-']").click()
     expect(page.locator("#notes-1")).to_be_visible()
     expect(page.locator("#notes-1")).to_have_value("")

@@ -254,3 +254,51 @@ def test_what_is_told_stays_until_its_reader_has_gone_on(visit: Callable[..., Vi
     for place, runs in ((".top .brand", "paused"), ("main .column", "running"), ("#notes .fault", "paused")):
         page.hover(place, position={"x": 4, "y": 4})
         assert note.evaluate(clock) == runs, place
+
+
+def test_words_are_found_within_a_thread_by_keys_alone(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    said = [{"role": "user" if at % 2 == 0 else "assistant", "content": f"Line {at}"} for at in range(8)]
+    said[3]["content"], said[7]["content"] = "The wharf?", "A wharf?"
+    thread_id = heddle.imported("alice", f"find-{time.monotonic_ns()}", said)
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.keyboard.press("/")
+    expect(page.locator("#sought")).to_be_focused()
+    page.keyboard.type("wharf?")
+    expect(page.locator("#sought")).to_have_value("wharf?")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#m3*")
+    page.keyboard.press("n")
+    page.wait_for_url("**#m7*")
+    page.keyboard.press("n")
+    page.wait_for_url("**#m3*")
+    page.keyboard.press("/")
+    expect(page.locator("#sought")).to_be_focused()
+    expect(page.locator("#sought")).to_have_value("wharf?")
+    page.keyboard.press("Escape")
+    expect(page.locator("#find")).to_be_hidden()
+    page.go_back()
+    page.wait_for_url("**#m7*")
+
+
+def test_a_request_is_changed_and_sent_again_with_a_click(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "First. [[words 3]]")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.fill("#say", "Second, wrong")
+    page.keyboard.press("Control+Enter")
+    page.locator("#m3").wait_for()
+    page.hover("#m2")
+    page.click("#m2 [formaction$='?edit']")
+    page.wait_for_url("**/?write&edit")
+    expect(page.locator("#say")).to_be_focused()
+    expect(page.locator("#say")).to_have_value("Second, wrong")
+    page.fill("#say", "Second, right")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#m2 .written")).to_have_text("Second, right")
+    expect(page.locator("#say")).to_have_value("")
+    page.reload()
+    expect(page.locator("#say")).to_have_value("")
+    page.hover("#m0")
+    page.click("#m0 [formaction$='?edit']")
+    expect(page.locator("#text")).to_have_value("First. [[words 3]]")

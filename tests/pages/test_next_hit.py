@@ -148,9 +148,8 @@ def test_a_word_is_looked_for_within_one_thread_from_its_last_hit_to_its_first(
     a_thread(who.alice, "Another wharf")
     client = browser_of("alice")
     page = get(client, path(ours))
-    assert page.one("button", popovertarget="find")["data-key"] == "/"
-    form = page.id("find")
-    assert (form["action"], form.has("popover")) == (f"{path(ours)}next/", True)
+    assert page.one("button", data_key="/")["popovertarget"] == "find"
+    form = page.id("find").one("form", action=f"{path(ours)}next/")
     places = []
     answer = client.get(form["action"], {**form.fields(), "q": "wharf"})
     for _ in range(3):
