@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from core import bodies, forms
+from core.errors import InvalidRequest
 from core.payloads import json_html
 from core.storable import MAX_INTEGER
 from core.wording import one_line
@@ -67,7 +68,12 @@ def asking(thread: Thread, typed: Typed | None = None, error: str = "") -> Askin
 
 
 def submission(thread: Thread, typed: Typed) -> ToolResultsIn:
-    """The request body of a sent form; raises `InvalidRequest`. The runtime is the time since the tool was called."""
+    """The request body of a sent form; raises `InvalidRequest`. The runtime is the time since the tool was called.
+
+    A result of nothing is refused: the button was pressed too early, and a sent result cannot be taken back.
+    """
+    if typed.status == "success" and not typed.output.strip():
+        raise InvalidRequest("output: write a result, or send {} as JSON")
     since = pending.asked_at(thread)
     took = (timezone.now() - since).total_seconds() * 1000 if since else 0
     result = {

@@ -17,7 +17,7 @@ from accounts.authentication import page_actor
 from accounts.context import MOST_ORGS
 from accounts.models import Org
 from accounts.orgs import administered_by
-from accounts.pages import required_org, signed_in
+from accounts.pages import current_org, required_org, signed_in
 from core import bodies, forms, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest, Stale
@@ -52,7 +52,8 @@ def webhooks(request: HttpRequest) -> HttpResponse:
     """List the user's webhooks, or create one; the next page shows its secret once."""
     actor = page_actor(request)
     if request.method == "GET":
-        return _list(request, {"events": ["feedback.submitted"]})
+        org = current_org(request)
+        return _list(request, {"events": ["feedback.submitted"], "org_id": org.slug if org else ""})
     require_any_audience(actor)
     typed = _typed(request)
     try:

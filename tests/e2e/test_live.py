@@ -427,6 +427,22 @@ def test_a_thread_that_is_a_little_longer_than_the_window_opens_at_its_top(
     assert page.evaluate("scrollY") == 0
 
 
+def test_of_two_tools_one_that_a_program_answers_leaves_the_other_waiting(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    tools = [{"name": name, "description": "d", "input_schema": {"type": "object"}} for name in ("remember", "recall")]
+    thread_id = heddle.start("alice", "[[call remember {}]] [[call recall {}]]", client_tools=tools)
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.locator("#asked textarea").first.fill("Two bikes, both red.")
+    use = page.locator("#asked [name=tool_use_id]").first.input_value()
+    result = {"tool_name": "remember", "tool_use_id": use, "status": "success", "output": {}, "runtime_ms": 1}
+    heddle.call("alice", "POST", f"threads/{thread_id}/tool-results", {"tool_results": [result]})
+    expect(page.locator("#asked .late")).to_contain_text("Not all of these are waiting any more.")
+    expect(page.locator("#asked textarea").first).to_have_value("Two bikes, both red.")
+    expect(page.locator("#asked h2 .mark").last).to_be_visible()
+
+
 def test_a_result_that_is_being_typed_stays_when_a_program_answers_first(
     heddle: Heddle, visit: Callable[..., Visit]
 ) -> None:

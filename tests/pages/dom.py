@@ -182,7 +182,8 @@ def submit(client: Client, form: Node, button: str = "", **typed: Any) -> HttpRe
     """Send a form as a browser without scripts would, with what was typed over what it holds."""
     pressed = next((node for node in form.all("button") if button and node.get("value") == button), None)
     extra = {pressed["name"]: pressed["value"]} if pressed else {}
-    return client.post(form["action"], {**form.fields(), **typed, **extra})
+    # Only the form for signing in is sent to where it is: so the browser keeps the fragment of the page that was asked.
+    return client.post(form.get("action") or "/signin/", {**form.fields(), **typed, **extra})
 
 
 def _nothing_inline(root: Node) -> None:

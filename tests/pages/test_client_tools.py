@@ -82,10 +82,8 @@ def test_answers_go_in_one_by_one_and_the_last_lets_the_turn_go_on(browser_of: B
 @pytest.mark.parametrize(
     ("status", "kind", "typed", "stored"),
     [
-        ("success", "text", "", None),
         ("success", "text", "[1]", {"result": "[1]"}),
         ("success", "text", " x ", {"result": " x "}),
-        ("success", "json", " \n", None),
         ("success", "json", "null", None),
         ("success", "json", "[1, 2]", {"result": [1, 2]}),
         ("success", "json", '{"a": {"b": null}}', {"a": {"b": None}}),
@@ -108,7 +106,7 @@ def test_what_is_typed_becomes_an_object(
 
 def test_how_long_the_person_took_is_the_runtime(browser_of: Browser, who: People) -> None:
     thread, client = make.waiting(who.alice), browser_of("alice")
-    submit(client, open_asks(client, thread)[0], "success")
+    submit(client, open_asks(client, thread)[0], "success", output="Done")
     took = Block.objects.get(thread=thread, kind="tool_result").data["runtime_ms"]
     assert 0 < took < 60_000
 
@@ -121,6 +119,8 @@ def test_how_long_the_person_took_is_the_runtime(browser_of: Browser, who: Peopl
         ({"kind": "json", "output": '{"a": "\\u0000"}'}, "NUL"),
         ({"kind": "text", "output": "a\x00b"}, "NUL"),
         ({"kind": "text", "output": "kept", "status": "maybe"}, "success"),
+        ({"kind": "text", "output": ""}, "Write a result, or send {} as JSON."),
+        ({"kind": "json", "output": " \r\n"}, "Write a result, or send {} as JSON."),
         ({"kind": "text", "output": "kept", "tool_name": "recall"}, "belongs to tool remember"),
     ],
 )

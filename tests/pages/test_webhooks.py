@@ -96,6 +96,7 @@ def test_an_orgs_admin_is_offered_what_they_may_be_told(alice, browser_of, who):
     form = maker(get(browser_of("admin"), LIST))
     assert [box["value"] for box in form.all("input", name="events")] == hooks.ALL
     assert [each.words for each in form.all("option")] == ["every org", "acme", "globex"]
+    assert form.fields()["org_id"] == [who.acme.org_id], "the one that they act in, not what is told of everybody"
     submit(browser_of("admin"), form, url=URL, events=hooks.ALL, org_id=who.globex.org_id)
     assert WebhookEndpoint.objects.get().org == who.globex
 
@@ -171,7 +172,7 @@ def test_a_test_and_the_log_and_sending_again(alice, here):
     assert not page.id("deliveries").has("hx-trigger")
     [row] = page.one("table").one("tbody").all("tr")
     assert "webhook.test" in row.words and "failed" in row.words and "No answer within 15 seconds." in row.words
-    assert row.one("summary").words == "2 attempts, last: no answer"
+    assert row.one("summary").words == "2 attempts, last: No answer within 15 seconds."
     assert row.one("pre").text == "<b>no</b>\nthanks"
     assert submit(alice, row.one("form")).status_code == 302
     assert WebhookDelivery.objects.get().state == "pending"
