@@ -51,6 +51,7 @@ class Shelved:
     tags: list[str]
     is_visible: bool
     is_deprecated: bool
+    is_only_simulated: bool
     hints: tuple[Hint, ...]
     usage: Counts
 
@@ -62,6 +63,11 @@ class Shelf:
     server: str
     is_readonly: bool
     tools: tuple[Shelved, ...]
+
+    @property
+    def is_only_simulated(self) -> bool:
+        """Whether nothing runs any of them: said once, not of each."""
+        return all(tool.is_only_simulated for tool in self.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,7 @@ def _shelved(tool: Tool, version: ToolVersion, counts: Counts) -> Shelved:
         tool.tags,
         tool.visible,
         tool.deprecated,
+        tool.is_only_simulated,
         hints,
         counts,
     )

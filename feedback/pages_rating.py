@@ -24,7 +24,7 @@ from core.wording import isolated, one_line
 from feedback import capture, marking
 from feedback.models import UserFeedback
 from feedback.presenting import RateForm, checksum
-from feedback.taxonomy import fitting
+from feedback.taxonomy import Category, fitting
 from feedback.wire import FeedbackIn
 from threads import finding, screens
 from threads.access import MessageStanding, Standing, thread_for
@@ -132,8 +132,9 @@ def _rated(request: HttpRequest, actor: Actor, thread: Thread, index: int) -> di
 def _refused(form: RateForm, given: dict[str, Any], problem: InvalidRequest) -> RateForm:
     errors = forms.reasons(problem, ("sentiment", "categories", "notes", "seen"), otherwise="sentiment")
     if "seen" in errors:
+        about = f" ({', '.join(Category(each).label.lower() for each in form.categories)})" if form.categories else ""
         said = f" “{isolated(one_line(form.notes, 80))}”" if form.notes else ""
-        errors["seen"] = _CHANGED.format(form.sentiment, said) if form.is_change else _RETRACTED
+        errors["seen"] = _CHANGED.format(form.sentiment, about + said) if form.is_change else _RETRACTED
     if "sentiment" in errors:
         errors["sentiment"] = "Choose positive or negative."
     return replace(form, **{**given, "categories": tuple(given["categories"])}, errors=errors)

@@ -111,6 +111,11 @@ class Tool(Kept):
     def __str__(self) -> str:
         return self.qualified_name
 
+    @property
+    def is_only_simulated(self) -> bool:
+        """Whether nothing runs it, so that a real call of it fails."""
+        return bool(self.handler == no_handler())
+
     def run_by(self, handler: dict[str, Any]) -> None:
         """Say who runs it; the caller saves it."""
         self.handler, self.is_dispatchable = handler, handler["kind"] in DISPATCHABLE

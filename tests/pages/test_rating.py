@@ -30,7 +30,7 @@ def picked(form: Node, name: str) -> list[str]:
 def test_pressing_a_thumb_brings_the_form_with_that_verdict(browser_of: Browser, who: People) -> None:
     thread, client = make.thread(who.alice), browser_of("alice")
     page = get(client, f"/threads/{thread.thread_id}/")
-    good, bad = page.id("m1").one(class_="msg-acts").all("a")
+    good, bad = page.id("m1").one(class_="msg-acts").all("a", data_act=True)
     for thumb, verdict in ((good, "positive"), (bad, "negative")):
         assert thumb["hx-get"] == thumb["href"]
         assert page.id(thumb["hx-target"].removeprefix("#"))
@@ -66,7 +66,7 @@ def test_by_htmx_the_rating_takes_the_place_of_the_form(browser_of: Browser, who
     assert answer.id("bar")["hx-swap-oob"] == answer.id("map")["hx-swap-oob"] == "true"
     assert answer.id("bar").one("a", data_jump="rating").one(class_="count").words == "1"
     assert answer.id("map").one("rect", data_k="rated")
-    assert [thumb.get("data-tone") for thumb in answer.id("acts-1").all("a")] == [None, "neg"]
+    assert [thumb.get("data-tone") for thumb in answer.id("acts-1").all("a", data_act=True)] == [None, "neg"]
     whole = get(client, f"/threads/{thread.thread_id}/")
     assert whole.id("mark-1").one("section").words == mark.one("section").words
 
@@ -79,7 +79,7 @@ def test_rating_again_opens_with_what_was_said_and_changes_it(browser_of: Browse
     assert picked(form, "sentiment") == ["negative"]
     assert picked(form, "categories") == ["slow", "unsafe"]
     assert form.one("textarea").text == "First"
-    thumbs = get(client, f"/threads/{thread.thread_id}/").id("m1").one(class_="msg-acts").all("a")
+    thumbs = get(client, f"/threads/{thread.thread_id}/").id("m1").one(class_="msg-acts").all("a", data_act=True)
     assert [thumb.get("data-tone") for thumb in thumbs] == [None, "neg"]
     assert form.one("h3").words == "Change your rating" and form.one("button").words.startswith("Save ")
     assert "Rating saved." in get(client, submit(client, form)["Location"]).words
@@ -99,7 +99,7 @@ def test_a_rating_from_another_tab_is_not_replaced_unseen(
         make.rating(who.alice, thread, 1, "negative", notes=first)
     headers = {"HX-Request": "true"} if by_htmx else {}
     one, two = (form_of(get(client, address(thread))) for _ in range(2))
-    sent = {**one.fields(), "sentiment": ["negative"], "notes": ["tab one"]}
+    sent = {**one.fields(), "sentiment": ["negative"], "categories": ["slow", "unsafe"], "notes": ["tab one"]}
     assert client.post(address(thread), sent, headers=headers).status_code in (200, 302)
     assert client.post(address(thread), sent, headers=headers).status_code in (200, 302), (
         "the same again is no conflict"
@@ -107,7 +107,9 @@ def test_a_rating_from_another_tab_is_not_replaced_unseen(
     late = {**two.fields(), "sentiment": ["positive"], "notes": ["tab two"]}
     page = dom(client.post(address(thread), late, headers=headers), 400)
     form = form_of(page)
-    assert form.one(role="alert").words.startswith("You rated this in another tab meanwhile: negative “tab one”.")
+    assert form.one(role="alert").words.startswith(
+        "You rated this in another tab meanwhile: negative (slow, unsafe) “tab one”."
+    )
     assert form.one("textarea").text == "tab two"
     assert not by_htmx or page.id("mark-1").one("section").one(class_="words").words == "tab one"
     assert UserFeedback.objects.get().notes == "tab one"
