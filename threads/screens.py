@@ -23,7 +23,7 @@ from core.db import snapshot
 from core.payloads import gist, json_text
 from core.prepared import Prepared, Row
 from core.wording import whole_characters
-from threads import answering, extracts, figures, goals, hits, hooks, instants, pending, reading, titles
+from threads import answering, extracts, figures, goals, hits, hooks, instants, pending, profiles, reading, titles
 from threads.access import LAST, allows, may
 from threads.content import MessageSnapshot
 from threads.finding import Found
@@ -263,6 +263,7 @@ def head_of(
         message_count=thread.message_count,
         created=thread.created,
         imported=Import(thread.imported_at, thread.created) if thread.import_id is not None else None,
+        goes_on_with=profiles.label_of(None) if thread.import_id is not None and not thread.model_profile else "",
         visibility=thread.visibility,
         org=thread.org.slug,
         admins="" if may_add or doors["may_fork"] else admins_of(thread.org_id),

@@ -103,7 +103,7 @@ def test_somebody_without_threads_is_told_what_to_do(browser_of: Browser) -> Non
     assert page.one("main").one("h2").words == "No threads yet."
     assert len(page.one("ol", class_="steps").all("li")) == 3
     assert [link["href"] for link in page.one("ol", class_="steps").all("a", class_="btn")] == [
-        *("/threads/start/", "/threads/import/", "/settings/")
+        *("/threads/start/", "/threads/import/", "/settings/", "/v1/docs/#begin")
     ]
     assert page.none("table")
 

@@ -1,5 +1,6 @@
 """One's account: profile, API tokens that are shown once, and the org one acts in."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -15,6 +16,7 @@ from feedback.models.webhook import WebhookEndpoint
 from tests.conftest import Api
 from tests.pages.dom import Node, dom, get, queries, submit
 from tests.people import PASSWORD, People
+from threads.models import Thread
 
 Browser = Callable[[str | None], Client]
 NEW = "a-long-new-password"
@@ -293,3 +295,20 @@ def test_letters_as_keys_can_be_turned_off_in_a_browser(browser_of: Browser) -> 
     assert page.one("html")["class"] == "keyless" and "letters are off" in page.id("keys").words
     assert submit(client, form, "").status_code == 302
     assert get(client, "/threads/").one("html").get("class") is None
+
+
+def test_a_new_token_comes_with_the_calls_to_begin_with(browser_of: Browser) -> None:
+    """They are sent as they stand there."""
+    client = browser_of("alice")
+    submit(client, maker(get(client, "/settings/")), name="mine")
+    page = get(client, "/settings/")
+    curl, program = (pre.text for pre in page.id("new-token").all("pre"))
+    assert page.id("secret").text in program and "http://testserver" in program
+    url, header = re.findall(r"(http\S+) -H \"Authorization: (.*?)\"", curl)[0]
+    [body] = re.findall(r"-d '(.*)'", curl)
+    path = url.removeprefix("http://testserver")
+    answer = Client().post(path, body, content_type="application/json", headers={"Authorization": header})
+    assert answer.status_code == 200, answer.content
+    assert Thread.objects.get().title == "What can you do?"
+    assert not get(client, "/settings/").all("pre"), "the token is shown once"
+    assert "hdl_..." in get(client, "/v1/docs/").id("begin").within("div").all("pre")[0].text

@@ -248,3 +248,12 @@ def test_the_list_marks_what_was_imported(browser_of: Browser, who: People) -> N
     given(browser_of("alice"), [talk()])
     rows = [row.words for row in get(browser_of("alice"), "/threads/").all("td", class_="title")]
     assert [("imported" in row) for row in rows] == [True, False]
+
+
+def test_who_goes_on_with_an_imported_thread_is_told_who_answers(browser_of: Browser, who: People) -> None:
+    imported = make.imported(who.alice, [("user", "Hi"), ("assistant", "Hello")])
+    started = make.thread(who.alice)
+    client = browser_of("alice")
+    said = "Simulated answers here. Tools that only the import knows cannot run."
+    assert said in get(client, f"/threads/{imported.thread_id}/").id("write").words
+    assert said not in get(client, f"/threads/{started.thread_id}/").id("write").words

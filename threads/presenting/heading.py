@@ -64,6 +64,8 @@ class ThreadHead:
     admins: str = ""
     """The org's admins, in words, for readers who may neither write nor fork."""
     imported: Import | None = None
+    goes_on_with: str = ""
+    """The label of the profile that would answer in an imported thread, which names none of its own."""
     agent: AgentLink | None = None
     world: str = ""
     """The id of the world that simulates its tools, if any."""
