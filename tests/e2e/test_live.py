@@ -62,8 +62,29 @@ def test_one_sends_and_the_other_sees_the_answer_being_written(heddle: Heddle, v
         assert all(later.startswith(earlier) for earlier, later in pairwise(steps))
         expect(page.locator("#m3 .caret")).to_have_count(0)
     expect(sender.locator("#send")).to_be_enabled()
-    expect(sender.locator("#said")).to_have_text("The answer is finished")
+    expect(sender.locator("#said")).to_have_text("The answer is finished: message 3")
     assert reader.locator("#say").count() == 0
+
+
+def test_the_end_of_every_answer_is_told_however_soon_it_comes(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Also if both come at once, or the reply to the form later than both: the words then are others than before."""
+    thread_id = heddle.start("alice", "Short.")
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    page.evaluate(
+        "() => { window.told = []; new MutationObserver(() => window.told.push(said.textContent))"
+        ".observe(said, { childList: true }); }"
+    )
+    for index in range(3, 19, 2):
+        page.fill("#say", "Short.")
+        page.press("#say", "Control+Enter")
+        finished = f"The answer is finished: message {index}"
+        wait_until(lambda finished=finished: finished in page.evaluate("told"), page=page)  # type: ignore[misc]
+        expect(page.locator(f"#m{index}")).to_contain_text("Short.")
+        expect(page.locator("#status")).to_have_text("Idle")
+        expect(page.locator("#send")).to_be_enabled()
+    ends = [words for words in page.evaluate("told") if "finished" in words]
+    assert len(ends) == len(set(ends)), ends
 
 
 def test_stopping_a_turn_stops_it_for_everybody(heddle: Heddle, visit: Callable[..., Visit]) -> None:
