@@ -101,3 +101,49 @@ def test_a_key_acts_on_the_report_that_one_sees_and_not_on_ticks_behind_it(
     page.keyboard.press("e")
     expect(page.locator(".rep[data-resolved], .void")).not_to_have_count(0)
     assert all(each["resolved"] for each in stored(empty, thread_id))
+
+
+@pytest.mark.parametrize(("width", "height"), [(640, 400), (320, 256)])
+def test_a_low_window_shows_what_has_the_focus_while_reports_are_ticked(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+    width: int,
+    height: int,
+) -> None:
+    """1280 x 800 at 200 and 400 %: what can be done to the ticked is behind the list, not over it."""
+    complaints(empty, 9)
+    page = visit("admin", viewport={"width": width, "height": height}).page
+    page.goto("/feedback/?q=is:open")
+    page.locator(".rep a").first.focus()
+    page.keyboard.press("x")
+    expect(page.locator("#bulk")).to_be_visible()
+    for _ in range(8):
+        page.keyboard.press("ArrowDown")
+        assert is_seen(page), page.evaluate("document.activeElement.outerHTML")
+    menus = page.locator("#bulk summary:visible")
+    assert menus.count() > 5
+    for menu in menus.all():
+        menu.focus()
+        menu.press("Enter")
+        expect(page.locator("#bulk .menu[open] :focus:not(summary)")).to_have_count(1)
+        if menu.get_attribute("data-key") == "d":
+            expect(page.locator("#bulk-originals label")).not_to_have_count(0)
+        for _ in range(12):
+            assert is_seen(page), page.evaluate("document.activeElement.outerHTML")
+            page.keyboard.press("Tab")
+            if not page.evaluate("!!document.activeElement.closest('#bulk .menu[open]')"):
+                break
+
+
+def is_seen(page: Page) -> bool:
+    """Whether what has the focus is in the window, and nothing is over its middle."""
+    return bool(
+        page.evaluate(
+            """() => {
+              const had = document.activeElement, box = had.getBoundingClientRect();
+              const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+              const at = document.elementFromPoint(x, y);
+              return box.top >= 0 && box.bottom <= innerHeight && (had.contains(at) || at?.contains(had));
+            }"""
+        )
+    )
