@@ -112,6 +112,7 @@ def test_without_scripts_no_button_for_many_loses_a_reply(browser_of: Browser, w
     made, client = reports(who.alice, 2), browser_of("admin")
     page = get(client, DESK + "?q=is:open")
     kept = dom(send(client, page, button, made, public_reply="Half a thought"), 400)
+    assert at_fault(kept) == ["bulk-reply"]
     assert kept.id("bulk-reply").text == "Half a thought" and "empty the field, first" in kept.id("bulk").words
     assert not any(stored(each).resolved for each in made) and not Reply.objects.exists()
     then(client, send(client, kept, "reply answered", made, public_reply="A whole one"))
@@ -170,13 +171,20 @@ def test_a_bulk_of_nothing_is_refused_where_it_stands(browser_of: Browser, who: 
     assert words(page) == ["report 0"] and not Bulk.objects.exists()
 
 
+def at_fault(page: Node) -> list[str]:
+    """The fields that the reason is said of."""
+    fields = [each for each in page.id("bulk").all() if each.has("aria-invalid")]
+    return [each["id"] for each in fields if each["aria-describedby"] == "bulk-wrong" and each.has("autofocus")]
+
+
 @pytest.mark.parametrize("label", ["", "x" * 61, "a\x00"])
 def test_a_refused_bulk_keeps_the_ticks_and_what_was_typed(browser_of: Browser, who: People, label: str) -> None:
     made, client = reports(who.alice, 3), browser_of("admin")
     page = get(client, DESK + "?q=is:open")
     page = dom(send(client, page, "label", made[:2], label=label), 400)
     assert [box.has("checked") for box in page.all("input", name="feedback_ids")] == [False, True, True]
-    assert page.id("bulk").one(class_="wrong") and page.id("bulk-label")["value"] == label
+    assert page.id("bulk").one(class_="wrong")["id"] == "bulk-wrong" and page.id("bulk-label")["value"] == label
+    assert at_fault(page) == ["bulk-label"]
     assert not UserFeedback.objects.filter(admin_label__isnull=False).exists()
 
 
@@ -220,6 +228,7 @@ def test_a_day_that_many_cannot_be_snoozed_until_is_refused_for_all_of_them(
     client.cookies["tz"] = "Europe/Berlin"
     page = dom(send(client, get(client, DESK + "?q=is:open"), button, made[:2], until=day), 400)
     assert page.id("bulk").one(class_="wrong").words == reason and page.id("bulk-until")["value"] == day
+    assert at_fault(page) == ["bulk-until"]
     assert [box.has("checked") for box in page.all("input", name="feedback_ids")] == [False, True, True]
     assert not Bulk.objects.exists() and not Triage.objects.exists()
 

@@ -162,7 +162,8 @@ def test_many_of_two_orgs_and_those_without_an_original_are_told(browser_of: Bro
     ids = [each.feedback_id for each in (*made, foreign)]
     page = dom(submit(client, form, "duplicate", feedback_ids=ids, duplicate_of="canoe"), 400)
     assert page.id("bulk").one(class_="wrong").words.startswith("Not marked yet: choose the original report")
-    assert page.id("bulk-duplicate-of")["value"] == "canoe"
+    field = page.id("bulk-duplicate-of")
+    assert field["value"] == "canoe" and field["aria-describedby"] == page.id("bulk").one(class_="wrong")["id"]
     assert offered(page.id("bulk")) == ["Canoe is gone", "The canoe sank"]
     chosen = {each["name"]: each["value"] for each in page.id("bulk-originals").all("input") if each.has("checked")}
     assert chosen == {"original": ids[1]}, "Enter takes the first"

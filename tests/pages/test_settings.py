@@ -63,6 +63,7 @@ def test_a_bad_name_is_named_and_makes_no_token(browser_of: Browser, name: str) 
     page = dom(submit(client, maker(get(client, "/settings/")), name=name), 400)
     assert page.id("token-name")["aria-describedby"] == "token-wrong"
     assert page.id("token-wrong").words == "It must have 1 to 80 characters."
+    assert page.id("token-name").has("autofocus"), "or nobody is told what stands there"
     assert ApiToken.objects.count() == before
     assert page.none(id="secret")
 

@@ -105,7 +105,10 @@ def test_a_wrong_password_keeps_the_address_and_says_how_many_tries_are_left(bro
     refused = dom(submit(client, door(client, "/settings/"), email="alice@acme.test", password="not this one"), 400)
     assert refused.one(role="alert").words == "Wrong email or password. 4 more attempts before a pause of one minute."
     assert refused.id("email")["value"] == "alice@acme.test"
-    assert refused.id("password").get("value") is None
+    password = refused.id("password")
+    assert password.get("value") is None
+    assert (password["aria-invalid"], password["aria-describedby"]) == ("true", refused.one(role="alert")["id"])
+    assert not door(client).id("password").has("aria-invalid")
     assert refused.id("password").has("autofocus") and not refused.id("email").has("autofocus")
     assert refused.one("input", name="next")["value"] == "/settings/"
     assert "_auth_user_id" not in client.session
