@@ -313,3 +313,18 @@ def test_a_new_token_comes_with_the_calls_to_begin_with(browser_of: Browser) -> 
     assert Thread.objects.get().title == "What can you do?"
     assert not get(client, "/settings/").all("pre"), "the token is shown once"
     assert "hdl_..." in get(client, "/v1/docs/").id("begin").within("div").all("pre")[0].text
+
+
+def test_what_was_done_begins_the_title_of_the_page_that_says_so(browser_of: Browser) -> None:
+    """A page that is loaded tells its title, and none of the regions that it arrives with; as words, cut, and once."""
+    client, name = browser_of("alice"), "<b>a & b</b>"
+    submit(client, maker(get(client, "/settings/")), name=name)
+    row = next(row for row in get(client, "/settings/").all("tr") if name in row.words)
+    submit(client, row.one("form"))
+    done = get(client, "/settings/")
+    assert done.id("notes").words == f"Token {name} revoked."
+    assert done.one("title").words == f"Token {name} revoked. · Settings · Heddle"
+    assert get(client, "/settings/").one("title").words == "Settings · Heddle"
+    submit(client, get(client, "/settings/").one("table").one("form"))
+    part = get(client, "/settings/", **{"HX-Request": "true"})
+    assert part.id("notes").words == "Token tests revoked." and part.one("title").words == "Settings · Heddle"
