@@ -1,10 +1,11 @@
 """What the journeys at the desk share."""
 
+import re
 import time
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.visiting import Heddle, wait_until
 
@@ -47,7 +48,7 @@ def stored(heddle: Heddle, thread_id: str) -> list[dict[str, Any]]:
 def shows(page: Page, words: str) -> None:
     """That report is open, and its row is marked."""
     expect(page.locator(WORDS)).to_have_text(words)
-    expect(page.locator(".rep[aria-current] a")).to_have_text(words)
+    expect(page.locator(".rep[aria-current] a")).to_have_text(said(words))
 
 
 def is_held(page: Page) -> None:
@@ -70,4 +71,14 @@ def full_of_labels(heddle: Heddle, feedback_id: str) -> None:
 
 
 def listed(page: Page) -> list[str]:
-    return [row.inner_text() for row in page.locator(".rep a").all()]
+    return [notes_of(row) for row in page.locator(".rep a").all()]
+
+
+def notes_of(row: Locator) -> str:
+    """What the link of a row says after the sentiment."""
+    return (row.text_content() or "").partition(": ")[2]
+
+
+def said(notes: str) -> re.Pattern[str]:
+    """What the link of a row says whose report has these notes."""
+    return re.compile(rf"^(Negative|Positive): {re.escape(notes)}$")

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.desk import WORDS, listed
+from tests.e2e.desk import WORDS, listed, notes_of
 from tests.e2e.visiting import Visit
 
 
@@ -108,8 +108,8 @@ class Keys(Mouse):
     def open(self, words: str) -> None:
         """From the row that is open, if one is, up or down to that one."""
         shown = listed(self.page)
-        current = self.page.locator(".rep[aria-current] a").all_inner_texts()
-        by = shown.index(words) - (shown.index(current[0]) if current else -1)
+        current = self.page.locator(".rep[aria-current] a").all()
+        by = shown.index(words) - (shown.index(notes_of(current[0])) if current else -1)
         for _ in range(abs(by)):
             self.press("j" if by > 0 else "k")
         expect(self.page.locator(WORDS)).to_have_text(words)

@@ -1700,7 +1700,7 @@ def test_what_is_left_of_a_list_that_is_done_is_said_and_reached(empty: Heddle, 
     expect(page.locator("#desk-rows")).to_be_focused()
     page.keyboard.press("z")
     shows(page, "Complaint 0")
-    expect(page.locator("#said")).to_have_text("Undone: resolution of “Complaint 0”. Complaint 0.")
+    expect(page.locator("#said")).to_have_text("Undone: resolution of “Complaint 0”. Negative: Complaint 0.")
 
 
 def test_a_term_that_is_left_while_it_is_edited_is_back(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
@@ -1820,14 +1820,14 @@ def test_back_and_reload_go_on_at_the_row_that_was_open(empty: Heddle, visit: Ca
     shows(page, "Row 3")
     row = page.locator(".rep a:focus")
     page.reload()
-    expect(row).to_have_text("Row 3")
+    expect(row).to_have_text("Negative: Row 3")
     expect(row).to_be_in_viewport()
     page.keyboard.press("j")
     shows(page, "Row 2")
     is_held(page)
     page.go_back()
     expect(page.locator("#desk-talk h2")).to_contain_text("No report is open")
-    expect(row).to_have_text("Row 2")
+    expect(row).to_have_text("Negative: Row 2")
     expect(row).to_be_in_viewport()
     page.keyboard.press("j")
     shows(page, "Row 2")
@@ -1842,6 +1842,6 @@ def test_back_from_elsewhere_goes_on_at_the_open_report(empty: Heddle, visit: Ca
     shows(page, "Left open 1")
     page.goto("/feedback/insight/")
     page.go_back()
-    expect(page.locator(".rep a:focus")).to_have_text("Left open 1")
+    expect(page.locator(".rep a:focus")).to_have_text("Negative: Left open 1")
     page.keyboard.press("j")
     shows(page, "Left open 0")

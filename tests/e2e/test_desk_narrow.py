@@ -67,7 +67,7 @@ def test_escape_leaves_a_field_for_the_keys(empty: Heddle, visit: Callable[..., 
     page.keyboard.type("half a note")
     page.keyboard.press("Escape")
     page.keyboard.press("j")
-    expect(page.locator(".rep[aria-current] a")).to_have_text("Complaint 0")
+    expect(page.locator(".rep[aria-current] a")).to_have_text("Negative: Complaint 0")
 
 
 def test_a_long_complaint_is_led_on_from_the_conversation(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811

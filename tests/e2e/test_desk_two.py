@@ -362,14 +362,14 @@ def test_a_list_that_is_open_says_what_others_did_to_it(empty: Heddle, visit: Ca
     expect(mine.locator(".rep[data-held]")).to_have_count(1)  # so the line is open
     theirs.keyboard.press("e")
     shows(theirs, "Complaint 1")
-    expect(mine.locator(".rep[data-changed] a")).to_have_text("Complaint 2")
+    expect(mine.locator(".rep[data-changed] a")).to_have_text("Negative: Complaint 2")
     for counted in (".views > div [aria-current]", "#desk-total", "#desk-count"):
         expect(mine.locator(counted)).to_contain_text("2")
     empty.rate("alice", thread_id, 1, notes="One more")
     expect(mine.locator("#news")).to_be_visible()
     expect(mine.locator(".rep")).to_have_count(3)
     mine.keyboard.press(".")
-    expect(mine.locator(".rep a").first).to_have_text("One more")
+    expect(mine.locator(".rep a").first).to_have_text("Negative: One more")
     expect(mine.locator("#news")).to_be_hidden()
 
 
@@ -444,7 +444,7 @@ def test_the_other_tab_of_the_same_admin_follows(empty: Heddle, visit: Callable[
     shows(here, "Complaint 0")
     renewed: list[str] = []
     here.on("request", lambda asked: renewed.append(asked.url) if "/feedback/?" in asked.url else None)
-    expect(there.locator(".rep a")).to_have_text(["Complaint 0"])
+    expect(there.locator(".rep a")).to_have_text(["Negative: Complaint 0"])
     expect(there.locator("#desk-total")).to_have_text("1 report")
     there.keyboard.press("j")
     shows(there, "Complaint 0")

@@ -50,11 +50,18 @@ def live(client: Client, query: str = "q=is:open") -> Iterator[bytes]:
 
 def words(page: Node) -> list[str]:
     """The words of the rows."""
-    return [row.one("a").words for row in page.all("li", class_="rep")]
+    return [notes_of(row) for row in page.all("li", class_="rep")]
+
+
+def notes_of(row: Node) -> str:
+    """What its link says after the sentiment."""
+    sentiment, _, notes = row.one("a").words.partition(": ")
+    assert sentiment == row.one("svg", role="img", data_tone=True)["aria-label"]
+    return notes
 
 
 def row_of(page: Node, notes: str) -> Node:
-    return next(row for row in page.all("li", class_="rep") if row.one("a").words == notes)
+    return next(row for row in page.all("li", class_="rep") if notes_of(row) == notes)
 
 
 def opened(client: Client, report: UserFeedback, query: str = ALL) -> Node:

@@ -20,7 +20,20 @@ from feedback.finding import PLACES
 from feedback.models import Lease, RatedTool, Retraction, SavedView, Triage, UserFeedback
 from feedback.wire_desk import CommentIn
 from tests import make
-from tests.pages.desk import ALL, DESK, Browser, client_of, do, opened, query_of, reports, row_of, stored, words
+from tests.pages.desk import (
+    ALL,
+    DESK,
+    Browser,
+    client_of,
+    do,
+    notes_of,
+    opened,
+    query_of,
+    reports,
+    row_of,
+    stored,
+    words,
+)
 from tests.pages.dom import Node, dom, get, queries, submit, then
 from tests.people import People, second_admin
 from threads import forks, reruns, turns
@@ -127,7 +140,10 @@ def test_a_row_says_verdict_categories_words_thread_and_person(browser_of: Brows
     row = get(browser_of("admin"), DESK).one("li", class_="rep")
     assert row.one("svg", data_tone="neg")["aria-label"] == "Negative"
     assert row.one(class_="rep-top").one("span").words == "incorrect, slow"
-    assert row.one("a").words == "So slow"
+    assert row.one("a").words == "Negative: So slow"
+    assert row.one("a").one(class_="sr")["dir"] == "ltr", (
+        "the notes are written in the direction of their own first letter"
+    )
     assert row.one(class_="rep-end").words == "acme · Alice · The thread"
 
 
@@ -138,7 +154,7 @@ def test_a_row_says_where_the_words_are_that_it_was_found_by(browser_of: Browser
     do(who.admin, UserFeedback.objects.get(notes="Loud"), "note", admin_note="A pump again, ask Bea")
     make.rating(who.alice, make.thread(who.alice, "What about the pump?"), notes="No")
     page = get(browser_of("admin"), DESK + "?q=pump")
-    found = {row.one("a").words: row.one(class_="rep-top").words for row in page.all("li", class_="rep")}
+    found = {notes_of(row): row.one(class_="rep-top").words for row in page.all("li", class_="rep")}
     assert list(found) == ["No", "Loud", "The pump is loud"]
     assert "in the answer" in found["No"] and "in the admin note" in found["Loud"]
     assert "in the" not in found["The pump is loud"]
@@ -152,7 +168,7 @@ def test_a_page_that_is_loaded_anew_goes_on_at_the_row_that_was_open(browser_of:
 
     def focused(query: str, **headers: str) -> list[str]:
         page = dom(client.get(DESK + query, headers=headers))
-        return [row.one("a").words for row in page.all("li", class_="rep") if row.one("a").has("autofocus")]
+        return [notes_of(row) for row in page.all("li", class_="rep") if row.one("a").has("autofocus")]
 
     anew = {"Cache-Control": "max-age=0"}
     assert focused(ALL, **anew) == []
