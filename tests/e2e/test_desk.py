@@ -1845,3 +1845,27 @@ def test_back_from_elsewhere_goes_on_at_the_open_report(empty: Heddle, visit: Ca
     expect(page.locator(".rep a:focus")).to_have_text("Negative: Left open 1")
     page.keyboard.press("j")
     shows(page, "Left open 0")
+
+
+def test_a_keyboard_goes_from_the_conversation_to_the_report_past_all_that_it_links_to(
+    empty: Heddle,  # noqa: F811
+    visit: Callable[..., Visit],
+) -> None:
+    complaints(empty, 3)
+    page = visit("admin").page
+    first_of_the_open(page, "Complaint 2")
+    page.locator("#desk-talk").focus()
+    page.keyboard.press("Tab")
+    skip = page.locator("#desk-talk .skip")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Enter")
+    expect(page.locator("#desk-report")).to_be_focused()
+    expect(skip).not_to_be_in_viewport()
+    shows(page, "Complaint 2")
+    page.keyboard.press("Tab")
+    expect(page.locator("#desk-report :focus")).to_have_count(1)
+    page.keyboard.press("j")
+    shows(page, "Complaint 1")
+    page.keyboard.press("k")
+    shows(page, "Complaint 2")
