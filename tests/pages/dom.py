@@ -237,4 +237,4 @@ def queries(client: Client, path: str, **headers: str) -> int:
 
 def names(page: Node) -> list[str]:
     """What the rows of a list are called, in their order."""
-    return [cell.one("a").words for cell in page.all("td", class_="title")]
+    return [cell.one("a").words for cell in page.all("th", class_="title")]

@@ -474,7 +474,7 @@ def test_launching_fills_the_variables_and_lands_on_the_thread(browser_of: Brows
     shown = get(client, answer["Location"]).one("article", data_voice="person")
     assert shown.one(class_="written").words == "Open Rope Walk, plain."
     listed = get(client, next(link["href"] for link in get(client, path(held)).all("a") if "launched" in link.words))
-    assert len(listed.all("td", class_="title")) == 1
+    assert len(listed.all("th", class_="title")) == 1
 
 
 def test_an_optional_variable_may_be_emptied(browser_of: Browser, who: People) -> None:

@@ -35,12 +35,12 @@ def report_of(person: str) -> UserFeedback:
 
 def is_told(client: Client, line: str = "") -> bool:
     """Whether the row of the one thread says so."""
-    [row] = get(client, f"/threads/?q={line}").all("td", class_="title")
+    [row] = get(client, f"/threads/?q={line}").all("th", class_="title")
     return "Answered" in [mark.words for mark in row.all(class_="mark")]
 
 
 def found(client: Client) -> int:
-    return len(get(client, "/threads/?q=has:answer").all("td", class_="title"))
+    return len(get(client, "/threads/?q=has:answer").all("th", class_="title"))
 
 
 def test_the_submitter_is_told_until_they_open_the_thread(browser_of: Browser, who: People, thread: Thread) -> None:
@@ -67,7 +67,7 @@ def test_the_view_of_replies_counts_what_is_new_and_keeps_the_rest(
 
     def view() -> str:
         [tab] = [a for a in get(alice, "/threads/").one("nav", class_="views").all("a") if "Replies" in a.words]
-        return f"{tab.words}, {len(get(alice, '/threads/' + tab['href']).all('td', class_='title'))} listed"
+        return f"{tab.words}, {len(get(alice, '/threads/' + tab['href']).all('th', class_='title'))} listed"
 
     assert view() == "Replies, 0 listed"
     do(who.admin, report_of("alice"), "reply", public_reply="It was the tool.")

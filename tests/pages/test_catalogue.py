@@ -183,7 +183,7 @@ def test_marks_hints_and_calls_stand_in_the_list(browser_of, publish, who):
     Tool.objects.filter(name="look_up").update(visible=False, deprecated=True)
     for ms, outcome in ((1, "success"), (2, "error"), (2, "success")):
         called(who, "look_up", outcome, ms)
-    row = get(browser_of("alice"), "/catalogue/?q=server:bikes").one("td", class_="title").within("tr")
+    row = get(browser_of("alice"), "/catalogue/?q=server:bikes").one("th", class_="title").within("tr")
     for word in ("hidden", "deprecated", "may destroy data", "changes data"):
         assert word in row.words
     table = get(browser_of("alice"), "/catalogue/?q=server:bikes").one("table")
@@ -192,11 +192,11 @@ def test_marks_hints_and_calls_stand_in_the_list(browser_of, publish, who):
     Tool.objects.filter(name="run_here").update(handler={"kind": "client"})
     marked = get(browser_of("alice"), "/catalogue/?q=server:bikes").one("table")
     assert "simulation only" not in marked.one("tr", class_="band").words
-    said = {each.one("a").words: "simulation only" in each.words for each in marked.all("td", class_="title")}
+    said = {each.one("a").words: "simulation only" in each.words for each in marked.all("th", class_="title")}
     assert said == {"look_up": True, "run_here": False}
     assert "nothing runs it" in get(browser_of("alice"), path("bikes__look_up")).words
-    assert [cell.words for cell in row.all("td")[4:]] == ["3", "33 %"]
-    assert row.all("td")[5].one("span")["data-tone"] == "neg"
+    assert [cell.words for cell in row.all("td")[3:]] == ["3", "33 %"]
+    assert row.all("td")[4].one("span")["data-tone"] == "neg"
     assert names(get(browser_of("alice"), "/catalogue/?q=is:hidden+server:bikes")) == ["look_up"]
 
 

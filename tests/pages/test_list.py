@@ -29,7 +29,7 @@ FAILS = '[[call calculate {"expression": "1/0"}]]'
 
 
 def titles(page: Node) -> list[str]:
-    return [cell.one("a").words for cell in page.all("td", class_="title")]
+    return [cell.one("a").words for cell in page.all("th", class_="title")]
 
 
 def bands(page: Node) -> list[str]:
@@ -37,7 +37,7 @@ def bands(page: Node) -> list[str]:
 
 
 def row(page: Node, title: str) -> Node:
-    return next(cell for cell in page.all("td", class_="title") if cell.one("a").words == title).within("tr")
+    return next(cell for cell in page.all("th", class_="title") if cell.one("a").words == title).within("tr")
 
 
 def many(person: object, number: int, *, title: str = "T", visibility: str = "private") -> list[Thread]:
@@ -113,13 +113,14 @@ def test_a_row_says_what_there_is_to_know(browser_of: Browser, who: People) -> N
     make.rating(who.alice, thread, thread.message_count - 1, "negative", notes="no")
     make.rating(who.alice, thread, thread.message_count - 3, "positive")
     found = row(get(browser_of("alice"), "/threads/"), "Where is my bike?")
+    assert found.one("th", scope="row").one("a").words == thread.title, "what a reader hears with each other cell"
     assert found.one("td", class_="num").words == f"{thread.message_count} messages"
     assert found.one("td", class_="who").words == "Alice"
     assert found.one("td", class_="wide").words == "simulated"
     assert found.one(data_tone="neg").words == "1 negative"
     assert found.one(data_tone="pos").words == "1 positive"
     assert found.one("svg", class_="weave").all("path", data_k="fault")
-    assert "private" in found.one("td", class_="title").words
+    assert "private" in found.one("th", class_="title").words
     assert found.one("a")["href"] == f"/threads/{thread.thread_id}/"
     assert found.one("time").has("title")
 
@@ -664,7 +665,7 @@ def test_a_row_shows_where_the_words_are_that_it_was_found_by(browser_of: Browse
     make.send(who.alice, thread, said[1])
     make.thread(who.alice, "A pump, too")
     client = browser_of("alice")
-    rows = {row.one("a").words: row for row in get(client, "/threads/?q=pump+-is:fork").all("td", class_="title")}
+    rows = {row.one("a").words: row for row in get(client, "/threads/?q=pump+-is:fork").all("th", class_="title")}
     shown = rows["Nothing yet"].one("p")
     assert shown.words == "First line. The PUMP is <b>loud</b>, the pump leaks" and shown.one("mark").words == "PUMP"
     assert (
@@ -688,7 +689,7 @@ def test_a_row_shows_where_in_an_answer_the_words_are(browser_of: Browser, who: 
     make.imported(who.alice, [("user", "Loud pumps"), ("assistant", "A pump.")], origin_id="two")
     client = browser_of("alice")
     for line in ("pump", "text:pump", 'text:"a pump" OR x'):
-        rows = {row.one("a").words: row for row in get(client, f"/threads/?q={quote(line)}").all("td", class_="title")}
+        rows = {row.one("a").words: row for row in get(client, f"/threads/?q={quote(line)}").all("th", class_="title")}
         shown = rows["Nothing"]
         assert shown.one("p").words == "<b>It is a Pump of old. Pumps!"
         assert shown.one("mark").words in ("Pump", "a Pump")
@@ -716,7 +717,7 @@ def test_a_hit_in_a_call_is_marked_where_the_page_shows_it(
     with writing(thread.pk) as writer:
         writer.add("assistant", [tool_use("look", "tu_1", {"id": 7})])
         writer.add("roboto", [tool_result("look", "tu_1", "error", output)])
-    cell = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("td", class_="title")
+    cell = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("th", class_="title")
     assert cell.one("a")["href"].endswith(f"&at=2#m2:~:text={marked}")
     assert cell.one("p").words.startswith("look: not_found at Docks") or "…" in cell.one("p").words
 
@@ -752,7 +753,7 @@ def test_a_row_leads_to_what_a_term_asks_for(
         writer.add("roboto", [tool_result("book", "tu_3", "error", {"error": "rinse"})])
     thread.goals.create(goal_type="dataset_summary", goal_data={}, status="failed", message_sequence_num=0)
     Thread.objects.update(goal_count=1, has_error=True)
-    cell = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("td", class_="title")
+    cell = get(browser_of("alice"), f"/threads/?q={quote(line)}").one("th", class_="title")
     place = f"?{urlencode({'q': line, 'at': at})}#m{at}" if said else ""
     assert cell.one("a")["href"].partition(":~:")[0] == f"/threads/{thread.thread_id}/{place}"
     assert [each.words for each in cell.all("p")] == [said] * bool(said)
@@ -765,7 +766,7 @@ def test_a_place_that_is_an_error_says_which(browser_of: Browser, who: People) -
         writer.add("assistant", [error("Cancelled by alice", "cancelled")], status="cancelled")
         writer.add("assistant", [error("", "overloaded")], status="failed")
     Thread.objects.update(has_error=True)
-    cell = get(browser_of("alice"), "/threads/?q=has:error").one("td", class_="title")
+    cell = get(browser_of("alice"), "/threads/?q=has:error").one("th", class_="title")
     assert cell.one("p").words == "overloaded" and "&at=2#m2" in cell.one("a")["href"]
 
 

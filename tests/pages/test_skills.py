@@ -68,7 +68,7 @@ def test_the_list_shows_what_one_can_see_and_what_agents_may_use_of_it(browser_o
     page = get(browser_of("alice"), "/skills/")
     own = next(row for row in page.all("tr") if "mine" in row.words)
     assert "private" in own.words and "tone" in own.words and own.one(data_tone="pos").words == "version 1"
-    assert get(browser_of("bob"), "/skills/").one("td", class_="title").within("tr").words.count("subscribed") == 1
+    assert get(browser_of("bob"), "/skills/").one("th", class_="title").within("tr").words.count("subscribed") == 1
 
 
 def test_views_and_search_are_in_the_address(browser_of: Browser, who: People) -> None:
@@ -366,14 +366,14 @@ def test_an_older_version_than_the_latest_is_said_to_be_one_and_the_latest_is_on
     assert "Use version" not in get(client, path(held)).words
     add(who.alice, held, "Two.")
     add(who.alice, held, "Three.")
-    row = get(client, "/skills/").one("td", class_="title").within("tr")
+    row = get(client, "/skills/").one("th", class_="title").within("tr")
     assert row.one(data_tone="warn").words == "version 1, 3 is newer" and row.none(data_tone="pos")
     page = get(client, path(held)).one("section", aria_labelledby="use")
     assert page.one(data_tone="warn").words == "version 3 is newer"
     button = next(each for each in page.all("button") if each.words == "Use version 3")
     assert client.post(button.within("form")["action"], {button["name"]: button["value"]}).status_code == 302
     assert SkillSubscription.objects.get().ai_version == 3
-    assert get(client, "/skills/").one("td", class_="title").within("tr").one(data_tone="pos").words == "version 3"
+    assert get(client, "/skills/").one("th", class_="title").within("tr").one(data_tone="pos").words == "version 3"
     assert "Use version" not in get(client, path(held)).words
     skills.subscribe(who.bob.actor, held)
     assert "Use version" not in get(browser_of("bob"), path(held)).words, "none is chosen, on purpose"

@@ -246,7 +246,7 @@ def test_a_thread_that_was_written_here_is_not_imported(browser_of: Browser, who
 def test_the_list_marks_what_was_imported(browser_of: Browser, who: People) -> None:
     make.thread(who.alice, "Written here")
     given(browser_of("alice"), [talk()])
-    rows = [row.words for row in get(browser_of("alice"), "/threads/").all("td", class_="title")]
+    rows = [row.words for row in get(browser_of("alice"), "/threads/").all("th", class_="title")]
     assert [("imported" in row) for row in rows] == [True, False]
 
 
