@@ -302,3 +302,18 @@ def test_a_request_is_changed_and_sent_again_with_a_click(heddle: Heddle, visit:
     page.hover("#m0")
     page.click("#m0 [formaction$='?edit']")
     expect(page.locator("#text")).to_have_value("First. [[words 3]]")
+
+
+@pytest.mark.parametrize("reader", ["has letters off", "asked for less motion"])
+def test_what_is_told_stays_for_whoever_may_need_longer(visit: Callable[..., Visit], reader: str) -> None:
+    page = visit("admin", **({"reduced_motion": "reduce"} if "motion" in reader else {})).page
+    if "letters" in reader:
+        page.goto("/settings/")
+        page.click("[name=keys][value=off]")
+    page.goto("/settings/labels/")
+    page.locator("main input:visible").first.fill(f"Told {time.monotonic_ns()}")
+    page.keyboard.press("Enter")
+    note = page.locator("#notes .fault")
+    expect(note).to_be_visible()
+    page.hover("main .column", position={"x": 4, "y": 4})
+    assert note.evaluate("each => each.getAnimations().length") == 0
