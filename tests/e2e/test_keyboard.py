@@ -68,7 +68,7 @@ def test_sign_in_open_a_thread_find_what_went_wrong_and_rate_it(heddle: Heddle, 
 
     page.keyboard.press("Home")
     page.keyboard.press("r")
-    assert focused(page, ".msg-form:has(.margin[aria-label='Rating of message 3'])")
+    assert focused(page, ".msg-form[role=group][aria-label='Rating of message 3']:has(.margin)")
     own = heddle.call("alice", "GET", f"threads/{thread_id}/feedback")
     assert [(each["sentiment"], each["categories"]) for each in own] == [("negative", ["incorrect"])]
 
