@@ -43,7 +43,10 @@ def row(page: Node, email: str) -> Node:
 def invite(client: Client, email: str = "new@acme.test", **typed: str) -> str:
     """Add somebody new; returns the path of the link that is shown."""
     assert submit(client, adding(get(client, PAGE)), email=email, **typed).status_code == 302
-    link = urlsplit(get(client, PAGE).id("link").words)
+    shown = get(client, PAGE)
+    [box] = [each for each in shown.all("div", role="group") if each.has("autofocus")]
+    assert shown.id(box["aria-labelledby"]).words.startswith("Give this link to")
+    link = urlsplit(box.id("link").words)
     assert link.netloc == "testserver"
     return link.path
 

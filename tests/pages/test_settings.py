@@ -32,6 +32,8 @@ def test_a_new_token_works_and_is_shown_once(browser_of: Browser) -> None:
     assert (made.status_code, made["Location"]) == (302, "/settings/#new-token")
     page = get(client, "/settings/")
     secret = page.id("secret").words
+    box = page.id("secret").within("div").parent
+    assert box["role"] == "group" and page.id(box["aria-labelledby"]).words, "it has the focus, and says what it is"
     assert secret.startswith("hdl_") and page.one("button", data_copy=secret)
     assert Api(secret).get("threads").status_code == 200
     again = client.get("/settings/")

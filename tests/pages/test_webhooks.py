@@ -42,6 +42,8 @@ def test_a_new_webhook_shows_its_secret_once(alice):
     assert made.status_code == 302
     page = get(alice, made["Location"])
     secret = page.id("secret").words
+    box = page.id("secret").within("div").parent
+    assert box["role"] == "group" and page.id(box["aria-labelledby"]).words, "it has the focus, and says what it is"
     assert secret.startswith("whsec_") and page.one("button", data_copy=secret)
     assert secret not in alice.get(made["Location"]).content.decode()
     assert page.one("h1").words == URL
