@@ -56,6 +56,8 @@ def compliance(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             bodies.check_storable(typed)
+            if not typed["server"]:
+                raise InvalidRequest("Choose a server.")
             asked = {"server": typed["server"], "world_id": typed["world"] or None}
             report = running.run(page_actor(request), required_org(request).pk, bodies.parse(ComplianceIn, asked))
             checked = servers.server_out(servers.server_for(required_org(request).pk, typed["server"]))

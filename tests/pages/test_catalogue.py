@@ -108,6 +108,13 @@ def test_the_way_to_every_page_of_a_tool_is_told_alike(browser_of, publish):
     assert crumbs(get(alice, path("bikes__look_up", "export/?dialect=ctp"))) == [*way, ("Export", None)]
 
 
+def test_compliance_of_no_server_asks_for_one(browser_of, who):
+    page = dom(browser_of("alice").post("/catalogue/compliance/", {"server": " "}), 400)
+    field = page.id("server")
+    assert page.id(field["aria-describedby"]).words == "Choose a server."
+    assert field["aria-invalid"] == "true" and field.has("autofocus")
+
+
 def test_a_server_is_described_where_compliance_says_that_it_is_not(browser_of, publish):
     """Every member of its org may, as over REST; nobody describes what is built in."""
     publish(tool(), server="my-bikes")
