@@ -178,7 +178,11 @@ def test_a_conversation_without_an_id_gets_one_of_its_content(browser_of: Browse
 def test_what_cannot_be_imported_is_named(browser_of: Browser, who: People, fields: dict[str, str], said: str) -> None:
     response = browser_of("alice").post(HERE, {"verb": "import", **fields})
     assert said in refusal(response)
-    assert dom(response, 400).id("text").words.split() == fields["text"].split()
+    page = dom(response, 400)
+    field, is_of_text = page.id("text"), said.startswith("Conversations: ")
+    assert field.words.split() == fields["text"].split()
+    assert field.has("aria-invalid") == is_of_text
+    assert field["aria-describedby"] == ("wrong-text text-hint" if is_of_text else "text-hint")
 
 
 @pytest.mark.parametrize("text", ['{"id": "\\ud800", "messages": []}\n\x00', "[1, null]", "{}", "{}\n["])
