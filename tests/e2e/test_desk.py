@@ -1017,7 +1017,7 @@ def test_a_term_is_taken_back_into_the_field_and_mended_by_keys(empty: Heddle, v
     expect(tokens).to_have_count(1)
     field.fill("sentiment:negative -org:")
     expect(page.locator("#terms option").first).to_have_attribute("value", "sentiment:negative -org:acme")
-    expect(page.locator("#said")).to_have_text("2 reports.")
+    expect(page.locator("#said")).to_have_text("Newest first: 2 reports.")
     field.fill("sentiment:negative")
     page.keyboard.press("Enter")
     expect(tokens).to_have_count(2)

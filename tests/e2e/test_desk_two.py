@@ -268,11 +268,11 @@ def test_two_hundred_and_fifty_are_done_behind_the_page(empty: Heddle, visit: Ca
     expect(page.locator("#bulks form")).to_have_count(0)
     expect(page.locator(".rep")).to_have_count(1)  # the open one
     expect(page.locator("#desk-count")).to_have_text("0 open")
-    expect(page.locator("#desk-total")).to_have_text("0 reports")
+    expect(page.locator("#desk-total")).to_have_text("Newest first: 0 reports")
     expect(page.locator("#triage h2").first).to_contain_text("resolved by")
     page.keyboard.press("z")
     expect(page.locator("#desk-count")).to_have_text("250 open")
-    expect(page.locator("#desk-total")).to_have_text("250 reports")
+    expect(page.locator("#desk-total")).to_have_text("Newest first: 250 reports")
     expect(page.locator("#triage h2").first).to_contain_text("unclaimed")
     expect(page.locator(".rep:not([data-resolved])")).to_have_count(32)
 
@@ -445,7 +445,7 @@ def test_the_other_tab_of_the_same_admin_follows(empty: Heddle, visit: Callable[
     renewed: list[str] = []
     here.on("request", lambda asked: renewed.append(asked.url) if "/feedback/?" in asked.url else None)
     expect(there.locator(".rep a")).to_have_text(["Negative: Complaint 0"])
-    expect(there.locator("#desk-total")).to_have_text("1 report")
+    expect(there.locator("#desk-total")).to_have_text("Newest first: 1 report")
     there.keyboard.press("j")
     shows(there, "Complaint 0")
     there.fill("#admin-note", "Half a")

@@ -557,7 +557,7 @@ def test_who_has_one_of_many_open_is_told_what_was_done_to_it(
         each.feedback_id: {"changed": "Bea resolved it, noted", "resolved": "", "unmatched": ""} for each in made
     }
     counts = parsed(heard("list"))
-    assert (counts.id("desk-count").words, counts.id("desk-total").words) == ("0 open", "0 reports")
+    assert (counts.id("desk-count").words, counts.id("desk-total").words) == ("0 open", "Newest first: 0 reports")
     assert counts.id("matching").words == "0", "of those that are done with at once"
     edited, gone = made[:2]
     for method, report, body in (
