@@ -611,7 +611,9 @@ def test_two_at_one_note_both_versions_are_shown_and_the_second_save_wins(browse
     alert = page.id("desk-report").one(role="alert")
     assert "Bea has changed this report meanwhile." in alert.words
     assert [each.words for each in page.id("desk-report").all("dd", class_="version")] == ["Bea's", "Mine"]
-    assert page.id("admin-note").text == "Mine"
+    note = page.id("admin-note")
+    assert note.text == "Mine" and note.has("autofocus")
+    assert page.id(note["aria-describedby"]).one(role="alert") is alert
     assert (stored(report).admin_note, stored(report).resolved) == ("Bea's", False)
     theirs = get(client, next(each for each in page.id("desk-report").all("a") if each.words == "use theirs")["href"])
     assert theirs.id("admin-note").text == "Bea's"
