@@ -160,6 +160,10 @@ def test_the_routes_can_be_read_without_being_signed_in(browser_of: Browser) -> 
     leading = {link["href"].removeprefix("#") for link in page.one("main").all("a") if link["href"].startswith("#")}
     assert {"triage", "shape-ThreadOut"} <= leading <= set(headings)
     assert page.one("a", class_="btn", href="/v1/schema/")
+    assert start.one("caption").words == f"Body of {start.one('h3').words}", "in a list of all tables of the page"
+    assert not [part for part in page.one("main").all("section") if part.has("aria-labelledby")], (
+        "each would be a landmark of its own"
+    )
 
 
 def test_headers_are_told_and_references_to_the_spec_are_not(browser_of: Browser) -> None:
