@@ -49,6 +49,14 @@ def test_a_field_in_another_pane_takes_what_is_typed(
     assert not any(each["resolved"] for each in stored(empty, thread_id))
 
 
+def test_nothing_skips_to_a_pane_that_is_not_shown(empty: Heddle, visit: Callable[..., Visit]) -> None:  # noqa: F811
+    complaints(empty, 1)
+    page = opened(visit, "Complaint 0")
+    page.locator("#desk-talk").focus()
+    page.keyboard.press("Tab")
+    expect(page.locator("#desk-talk h2 a")).to_be_focused()
+
+
 @pytest.mark.parametrize("key", ["d", "h", "Shift+A", "v", "Shift+V"])
 def test_a_menu_in_another_pane_is_seen(empty: Heddle, visit: Callable[..., Visit], key: str) -> None:  # noqa: F811
     complaints(empty, 2)
