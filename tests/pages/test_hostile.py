@@ -127,7 +127,9 @@ def test_nothing_that_turns_the_direction_of_a_text_is_hidden(browser_of: Browse
     assert [turning(page) for page in pages] == [[]] * len(pages)
     assert "U+202Eevil" in pages[0].id("m0").words
     assert "U+202Eevil" in pages[0].all("article", data_voice="agent")[-1].all(class_="prose")[-1].words
-    assert pages[0].id("m0").one("button", class_="copy")["data-copy"] == TURNED.strip(), "it is copied as it was sent"
+    assert pages[0].id("m0").one("button", class_="copy", data_copy=True)["data-copy"] == TURNED.strip(), (
+        "it is copied as it was sent"
+    )
     mark = pages[0].id("m0").all("span", class_="turn")[0]
     assert mark.text == "U+202E" and "direction" in mark["title"]
     assert any("\\u202eevil" in each.text for page in pages for each in page.all("pre", class_="json"))
