@@ -3,7 +3,7 @@
 import logging
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from django.conf import settings
 from django.core.exceptions import BadRequest, DisallowedHost, PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -194,7 +194,7 @@ def _page(
         "place": place,
         "way_out": way_out,
         "way_out_words": words,
-        "came_from": came_from(request),
+        "came_from": _place_of(request),
         "again": again[0] if again[1] else "",
         "again_href": again[1],
     }
@@ -204,6 +204,12 @@ def _page(
 def came_from(request: HttpRequest) -> str:
     """The path of the page that sent this request; empty if it is not on this server."""
     return path_here(request, HtmxDetails(request).current_url or request.headers.get("Referer", ""))
+
+
+def _place_of(request: HttpRequest) -> str:
+    """The same with the place in it that the request was about, such as the message whose rating was sent."""
+    path, target = came_from(request), HtmxDetails(request).target
+    return f"{path.partition('#')[0]}#{quote(target)}" if path and target else path
 
 
 def path_here(request: HttpRequest, url: str) -> str:

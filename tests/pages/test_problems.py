@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.db import OperationalError
@@ -262,3 +262,24 @@ def test_a_form_from_before_its_user_signed_in_again_leads_to_its_page(who: Peop
     assert page.one("h1").words == "Sign in first." and "expired" not in page.words
     assert "You are signed out; nothing was stored. Sign in and send it again." in page.words
     assert page.one("main").one("a", data_why=True)["href"].startswith("/signin/?next=%2Fsettings%2F")
+
+
+@pytest.mark.parametrize(
+    ("shown", "target", "then"),
+    [
+        ("/threads/x/", "mark-3", "/threads/x/#mark-3"),
+        ("/threads/x/?q=a&at=3#m1", "mark-3", "/threads/x/?q=a&at=3#mark-3"),
+        ("/threads/x/#m1", "", "/threads/x/#m1"),
+        ("/threads/x/", 'a" onload="b', "/threads/x/#a%22%20onload%3D%22b"),
+        ("https://elsewhere.test/", "mark-3", ""),
+    ],
+)
+def test_who_signs_in_again_comes_back_to_what_the_request_was_about(
+    browser_of: Browser, who: People, shown: str, target: str, then: str
+) -> None:
+    """A form that was open there has its text as a draft."""
+    url = shown if "elsewhere" in shown else f"http://testserver{shown}"
+    headers = {"HX-Request": "true", "HX-Current-URL": url} | ({"HX-Target": target} if target else {})
+    answer = browser_of(None).post("/threads/x/messages/3/rate/", {"sentiment": "positive"}, headers=headers)
+    link = dom(answer, 401).one("main").one("a", data_why=True)["href"]
+    assert link == ("/signin/" + (f"?next={quote(then, safe='')}" if then else ""))
