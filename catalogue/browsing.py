@@ -64,11 +64,6 @@ class Shelf:
     is_readonly: bool
     tools: tuple[Shelved, ...]
 
-    @property
-    def is_only_simulated(self) -> bool:
-        """Whether nothing runs any of them: said once, not of each."""
-        return all(tool.is_only_simulated for tool in self.tools)
-
 
 @dataclass(frozen=True, slots=True)
 class ServerLine:

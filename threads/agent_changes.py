@@ -25,6 +25,7 @@ _LABELS = {
     "end_time": "Scope to",
     "visibility": "Default visibility",
     "client_context": "On screen",
+    "world_id": "World",
 }
 """The fields in the order of the form, as it names them."""
 
@@ -54,5 +55,9 @@ def _texts(actor: Actor, version: AgentVersion) -> dict[str, str]:
     fields = drafting.typed_of(actor, version).fields
     if fields["available"] == "subscribed":
         fields["available_skills"] = "those that its user subscribed to"
-    goals = version.request_template.get("goals")
-    return fields | {"goals": forms.json_typed(goals or None), "variables": forms.json_typed(version.variables or None)}
+    template = version.request_template
+    return fields | {
+        "goals": forms.json_typed(template.get("goals") or None),
+        "variables": forms.json_typed(version.variables or None),
+        "world_id": template.get("world_id") or "",
+    }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core import ids, paging
+from core import bodies, ids, paging
 from core.actor import Actor
 from core.errors import NotFound
 from threads import agents
@@ -10,6 +10,7 @@ from threads.models import Agent, AgentVersion, Thread
 from threads.wire_agents import AgentPatch, AgentVersionOut, AgentVersionPageOut
 
 _OFFERED = 200
+"""How many versions can be chosen to be compared."""
 _PLACES = paging.Places("agent_versions")
 
 
@@ -59,7 +60,7 @@ def restore(actor: Actor, agent: Agent, number: int, *, seen: str | None = None)
     """
     row = version_of(agent, number)
     was: dict[str, Any] = {name: getattr(row, name) for name in agents.CHANGED}
-    return agents.update(actor, agent, AgentPatch(**was), seen=seen)
+    return agents.update(actor, agent, bodies.parse(AgentPatch, was), seen=seen)
 
 
 def version_out(row: AgentVersion) -> AgentVersionOut:

@@ -15,7 +15,7 @@ from django.utils.text import get_text_list
 from accounts.rights import require_member
 from core import bodies, ids, paging
 from core.actor import Actor
-from core.db import held
+from core.db import dump, held
 from core.errors import InvalidRequest, NotFound
 from core.names import name_kept
 from core.versions import require_seen
@@ -119,7 +119,7 @@ def update(actor: Actor, agent: Agent, body: AgentPatch, *, seen: str | None = N
         merged = before | changes
         _require_profile(merged["request_template"], agent.request_template)
         _require_fitting(merged)
-        if merged != before:
+        if dump(merged) != dump(before):  # also in the order of keys, and 1 is not true
             for name, value in merged.items():
                 setattr(agent, name, value)
             agent.version += 1

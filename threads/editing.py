@@ -3,11 +3,12 @@
 from contextlib import suppress
 from typing import NamedTuple
 
+from accounts.models import Org
 from core.actor import Actor
 from core.errors import NotFound, Unauthorized
 from threads import profiles, reading
 from threads.access import thread_for
-from threads.models import Thread
+from threads.models import Goal, Thread
 
 
 class Earlier(NamedTuple):
@@ -17,6 +18,10 @@ class Earlier(NamedTuple):
     system_prompt: str = ""
     model_profile: str = ""
     world_id: str = ""
+    org: Org | None = None
+    """Its org, if the actor is a member: what was written there is not carried elsewhere unasked."""
+    left_out: str = ""
+    """What the form does not send again, as a sentence."""
 
 
 def start_of(actor: Actor, thread_id: str) -> Earlier:
@@ -30,7 +35,15 @@ def start_of(actor: Actor, thread_id: str) -> Earlier:
         system_prompt=thread.system_prompt or "",
         model_profile=thread.model_profile if thread.model_profile in known else "",
         world_id=thread.world.world_id if thread.world else "",
+        org=thread.org if thread.org_id in actor.orgs.values() else None,
+        left_out=left_out(thread, 0),
     )
+
+
+def left_out(thread: Thread, index: int) -> str:
+    """What came with a request besides its text, in a sentence; empty if nothing did."""
+    has_goals = Goal.objects.filter(thread=thread, message_sequence_num=index).exists()
+    return "Its goals are not declared again." if has_goals else ""
 
 
 def next_request(actor: Actor, fork: Thread) -> str:

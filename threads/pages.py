@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import page_actor
+from accounts.models import Org
 from accounts.pages import current_org, required_org, signed_in
 from accounts.rights import Right
 from catalogue import offering, skills
@@ -157,7 +158,7 @@ def start(request: HttpRequest) -> HttpResponse:
     """The form for a new thread."""
     said = request.POST if request.method == "POST" else request.GET
     like = said.get("like", "")
-    begun = editing.start_of(page_actor(request), like) if like and request.method == "GET" else editing.Earlier()
+    begun = editing.start_of(page_actor(request), like) if like else editing.Earlier()
     form: dict[str, Any] = {
         "text": request.POST.get("text", begun.text),
         "system_prompt": request.POST.get("system_prompt", begun.system_prompt),
@@ -165,6 +166,7 @@ def start(request: HttpRequest) -> HttpResponse:
         "visibility": request.POST.get("visibility", "private"),
         "world": said.get("world", begun.world_id),
         "like": like,
+        "left_out": begun.left_out,
         "errors": {},
     }
     wanted = {"skill_id": said.get("skill", ""), "version": bodies.number(said.get("version", ""))}
@@ -173,17 +175,24 @@ def start(request: HttpRequest) -> HttpResponse:
     problem: DomainError | None = None
     if request.method == "POST":
         try:
-            return redirect(screens.to_write_in(_started(request, form, wanted)))
+            started = _started(request, begun.org or required_org(request), form, wanted)
+            return redirect(screens.to_write_in(started))
         except (InvalidRequest, Expired) as refusal:
             problem = refusal
             about = {wrong["field"].partition(".")[0] for wrong in problem.by_field[:1]}
             field = next(iter(about & _START_FIELDS), "text")
             form["errors"] = {"world_id" if isinstance(problem, Expired) else field: forms.reason(problem)}
     invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
-    org = current_org(request)
-    worlds = choosing.choices(org.pk, chosen=form["world"]) if org else []
+    org = begun.org or current_org(request)
+    worlds = choosing.choices(org.pk, chosen=form["world"]) if org is not None else []
     kept_by = screens.kept_by(org)
-    offered = {"profiles": profiles.all_profiles(), "worlds": worlds, "invoked": invoked, "kept_by": kept_by}
+    offered = {
+        "profiles": profiles.all_profiles(),
+        "worlds": worlds,
+        "invoked": invoked,
+        "kept_by": kept_by,
+        "org": org,
+    }
     return render(request, "threads/start.html", {"form": form, **offered}, status=400 if problem else 200)
 
 
@@ -197,8 +206,8 @@ def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
         raise NotFound(forms.reason(problem)) from None
 
 
-def _started(request: HttpRequest, form: dict[str, Any], wanted: dict[str, Any]) -> str:
-    org, text = required_org(request), form["text"]
+def _started(request: HttpRequest, org: Org, form: dict[str, Any], wanted: dict[str, Any]) -> str:
+    text = form["text"]
     message = {"role": "user", "content": [{"text": forms.lines(text)}]}
     prompt = forms.lines(form["system_prompt"])
     bodies.check_storable(message)
@@ -271,7 +280,9 @@ def next_hit(request: HttpRequest, thread_id: str) -> HttpResponse:
     found = finding.find(actor, line, tz=zones.of(request))
     hit = hits.following(thread, -1 if at is None else at, found.sought)
     if request.GET.get("within"):
-        return _within(request, thread, line, hit or (hits.following(thread, -1, found.sought) if at else None))
+        if hit is None and at is not None:
+            hit = hits.following(thread, -1, found.sought)
+        return _within(request, thread, line, found, hit)
     if hit is not None:
         return _back(thread, listing.place_of(hit, line))
     if found.sought.line:
@@ -284,10 +295,12 @@ def next_hit(request: HttpRequest, thread_id: str) -> HttpResponse:
     return redirect(reverse("threads:list") + listing.href(line) + f"#t-{thread.thread_id}")
 
 
-def _within(request: HttpRequest, thread: Thread, line: str, hit: Hit | None) -> HttpResponse:
+def _within(request: HttpRequest, thread: Thread, line: str, found: finding.Found, hit: Hit | None) -> HttpResponse:
+    """Lead to a hit in the thread, or say why to none; what was asked stays in the field."""
     if hit is None:
-        notes.info(request, "No hits in this thread." if line.strip() else "Type what to look for.")
-        return _back(thread)
+        wrong = " ".join(f"{problem.text}: {problem.reason}" for problem in found.problems)
+        notes.info(request, wrong or ("No hits in this thread." if line.strip() else "Type what to look for."))
+        return _back(thread, "?" + urlencode({"q": line, "within": 1}) if line.strip() else "")
     place, _, fragment = listing.place_of(hit, line).partition("#")
     return _back(thread, f"{place}&within=1#{fragment}")
 
@@ -361,7 +374,8 @@ def fork(request: HttpRequest, thread_id: str) -> HttpResponse:
     upto = at - 1 if is_edit else forks.with_results(thread, at)
     forked = forks.fork(actor, thread, upto, world_id=None if world == NO_WORLD else world)
     if is_edit:
-        notes.success(request, "This private fork is yours. Change the request and send it.")
+        words = ("This private fork is yours. Change the request and send it.", editing.left_out(thread, at))
+        notes.success(request, " ".join(filter(None, words)))
         return redirect(screens.to_write_in(forked.thread_id) + "&edit")
     notes.success(request, "This private fork is yours. Write to continue from here.")
     return redirect(screens.to_write_in(forked.thread_id) + f"#m{at}")

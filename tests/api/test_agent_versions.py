@@ -1,5 +1,6 @@
 """The versions of an agent: what each change keeps, going back, and what was launched from which."""
 
+import json
 from itertools import pairwise
 from urllib.parse import quote
 
@@ -65,6 +66,28 @@ def test_what_changes_nothing_makes_none(api, agent, path, body):
     """As a client that repeats a request after a timeout."""
     assert data_of(api("bob").put(path, body)) == agent
     assert numbers(api, path) == [1]
+
+
+@pytest.mark.parametrize(
+    ("schema", "other"), [({"const": 1}, {"const": True}), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), ({"n": 1}, {"n": 1.0})]
+)
+def test_what_python_holds_for_the_same_is_a_change(api, agent, path, schema, other):
+    def template(each):
+        tool = {"name": "client_ask", "description": "d", "input_schema": {"type": "object", "x": each}}
+        return {**HELLO, "client_tools": [tool]}
+
+    data_of(api("alice").put(path, {"request_template": template(schema)}))
+    changed = data_of(api("alice").put(path, {"request_template": template(other)}))
+    assert json.dumps(changed["request_template"]["client_tools"][0]["input_schema"]["x"]) == json.dumps(other)
+    assert numbers(api, path) == [3, 2, 1]
+
+
+def test_what_may_not_be_any_more_cannot_come_back(api, agent, path):
+    """A version may be older than a limit."""
+    data_of(api("alice").put(path, {"description": "New."}))
+    AgentVersion.objects.filter(version=1).update(description="x" * 20_001)
+    status, _, sentence = refusal_of(api("alice").post(f"{path}/versions/1/restore"))
+    assert status == 400 and sentence.startswith("description: ")
 
 
 def test_what_is_refused_makes_none(api, agent, path):

@@ -182,6 +182,7 @@ def test_a_version_that_a_response_has_is_told() -> None:
         ("get", reports),
         ("get", f"{reports}/triage"),
         ("post", f"{reports}/actions"),
+        ("post", "/v1/ai/agents/{agent_id}/versions/{version}/restore"),
     }
     assert changed <= told
 

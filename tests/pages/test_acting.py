@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.orgs import set_policy
+from accounts.orgs import add_member, set_policy
 from feedback.models import UserFeedback
 from tests import make
 from tests.conftest import data_of
-from tests.pages.dom import Node, dom, get, submit
+from tests.pages.dom import Node, dom, get, submit, then
 from tests.people import People
 from threads import forks, reading
 from threads.content import BlockDict
@@ -418,3 +418,32 @@ def test_an_answer_is_rerun_from_its_own_page(browser_of: Browser, who: People) 
     link = f"{path(thread, 'rerun')}?message_sequence_num=1"
     assert get(client, path(thread)).id("acts-1").one("a", href=link)
     assert get(client, link).id("system_prompt")
+
+
+def test_a_thread_that_begins_like_another_one_is_in_its_org(browser_of: Browser, who: People) -> None:
+    """Not in the one that its maker acts in now: what was written for one org is not carried into another unasked."""
+    thread, client = make.thread(who.alice, "Ours", system_prompt="Secret of acme."), browser_of("alice")
+    add_member(who.globex, who.alice.user)
+    client.post("/org/", {"org": "globex"})
+    assert "everyone in globex" in get(client, "/threads/start/").words
+    form = get(client, f"/threads/start/?like={thread.thread_id}").one("form", action="/threads/start/")
+    assert "everyone in acme" in form.words
+    assert submit(client, form).status_code == 302
+    assert Thread.objects.exclude(pk=thread.pk).get().org == who.acme
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_is_not_sent_again_with_a_request_is_said(browser_of: Browser, who: People, is_first: bool) -> None:
+    goal = {"goal_type": "checklist", "items": {"a": "b"}}
+    thread, client = make.thread(who.alice, "One", goals=[goal]), browser_of("alice")
+    thread = make.send(who.alice, thread, "Two", goals=[goal])
+    at = 0 if is_first else Message.objects.filter(thread=thread, role="user").latest("idx").idx
+    page = then(client, client.post(path(thread, "fork") + "?edit", {"message_sequence_num": str(at)}))
+    assert "Its goals are not declared again." in page.words
+
+
+def test_an_answer_to_nothing_is_not_offered_to_be_rerun(browser_of: Browser, who: People) -> None:
+    thread = make.imported(who.alice, [("assistant", "Welcome"), ("user", "Hi"), ("assistant", "Hello")])
+    page = get(browser_of("alice"), path(thread))
+    assert not [a for a in page.id("acts-0").all("a") if "rerun/" in a["href"]]
+    assert [a for a in page.id("acts-2").all("a") if "rerun/" in a["href"]]

@@ -276,7 +276,7 @@ def test_recorded_calls_are_held_against_a_new_version(browser_of, publish, who)
     milder = tool(schema={**OLDER, "additionalProperties": True}, description="Looks.")
     assert "It accepts all of the last 8 calls." in dom(pasted(browser_of("alice"), milder)).words
     publish(tool("idle", schema=OLDER))
-    assert "No recorded call to check it against." in dom(pasted(browser_of("alice"), tool("idle"))).words
+    assert "No recorded call that you may see" in dom(pasted(browser_of("alice"), tool("idle"))).words
 
 
 def test_the_dry_run_of_the_api_carries_the_same(api, publish, who):  # noqa: F811

@@ -163,9 +163,25 @@ def test_a_word_is_looked_for_within_one_thread_from_its_last_hit_to_its_first(
     assert page.one("a", href=f"/threads/#t-{ours.thread_id}"), "the list is not asked for it"
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"), [("zebra", "No hits in this thread."), ("  ", "Type what to look for."), ("(", "No hits")]
-)
+def test_the_only_hit_is_found_again_from_itself(browser_of: Browser, who: People) -> None:
+    ours = make.imported(who.alice, [("user", "The wharf"), ("assistant", "Nothing")])
+    client = browser_of("alice")
+    answer = client.get(f"{path(ours)}next/", {"within": "1", "q": "wharf"})
+    again = client.get(then(client, answer).one("a", rel="next")["href"])
+    assert again["Location"] == answer["Location"] and "at=0" in again["Location"]
+
+
+@pytest.mark.parametrize("typed", ["tol:calculate", "status:xx", "wharf AND", "("])
+def test_a_query_within_a_thread_that_is_not_understood_is_told_and_stays(
+    browser_of: Browser, who: People, typed: str
+) -> None:
+    ours, client = a_thread(who.alice, "One wharf"), browser_of("alice")
+    page = then(client, client.get(f"{path(ours)}next/", {"within": "1", "q": typed}))
+    assert "No hits" not in page.id("notes").words and page.id("notes").words
+    assert page.id("sought")["value"] == typed
+
+
+@pytest.mark.parametrize(("typed", "said"), [("zebra", "No hits in this thread."), ("  ", "Type what to look for.")])
 def test_what_is_not_within_the_thread_is_said(browser_of: Browser, who: People, typed: str, said: str) -> None:
     ours = a_thread(who.alice, "One wharf")
     a_thread(who.alice, "A zebra")

@@ -278,7 +278,9 @@ class TestOpenAI:
         assert written.losses == []
         assert read("openai", *written.messages).messages[1].blocks[0]["status"] == status
 
-    @pytest.mark.parametrize(("payload", "status"), [("Error: kept", "success"), ("All is well", "error")])
+    @pytest.mark.parametrize(
+        ("payload", "status"), [("Error: kept", "success"), ("All is well", "error"), ('{"error": "x"}', "success")]
+    )
     def test_a_status_that_an_import_would_read_otherwise_is_a_loss(self, payload: str, status: str) -> None:
         result = content.tool_result("look", "u", status, payload)
         written = write("openai", said(("user", [content.text("hi")]), ONE_USE, ("roboto", [result])))

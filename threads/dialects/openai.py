@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from threads import content
 from threads.content import BlockDict, JsonObject, MessageSnapshot
-from threads.dialects.canonical import DialectError, Sheet, quoted, text_of
+from threads.dialects.canonical import DialectError, Sheet, exact_value, quoted, text_of
 from threads.dialects.reading import (
     TIME_KEYS,
     Draft,
@@ -222,10 +222,11 @@ def _results(export: Export, index: int, blocks: list[BlockDict], *, after_resul
 
 
 def _result_out(export: Export, index: int, block: BlockDict) -> JsonObject:
+    text = export.result_text(index, block)
+    exact = exact_value(text or "")
     failed = block["status"] == "error"
-    if failed is not _tells_failure(block["payload"]):
+    if failed is not _tells_failure(text if exact is None else exact):
         status = "error" if failed else "success"
         export.lost(index, f"the {status} status of the result of {block['tool_name']} is not kept")
     named = {} if export.nameless(block) else {"name": block["tool_name"]}
-    text = export.result_text(index, block)
     return {"role": "tool", "tool_call_id": block["tool_use_id"], **named, "content": text}
