@@ -1,6 +1,8 @@
 """The versions of an agent: what each change keeps, going back, and what was launched from which."""
 
 import json
+from datetime import UTC, datetime
+from importlib import import_module
 from itertools import pairwise
 from urllib.parse import quote
 
@@ -48,6 +50,21 @@ def test_a_new_agent_is_its_first_version(api, agent, path):
     assert {name: version[name] for name in same} == {name: agent[name] for name in same}
     assert (version["created"], version["created_by"]) == (agent["modified"], "alice@acme.test")
     assert data_of(api("bob").get(f"{path}/versions/1")) == version
+
+
+def test_an_agent_from_before_versions_were_kept_has_what_it_is_as_its_first(api, agent, path):
+    AgentVersion.objects.all().delete()
+    Agent.objects.update(modified=datetime(2026, 11, 1, tzinfo=UTC))
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("threads.migrations.0017_agent_versions").FIRST_VERSIONS)
+    [version] = data_of(api("alice").get(f"{path}/versions"))["items"]
+    kept = ("name", "description", "request_template", "variables")
+    assert {name: version[name] for name in kept} == {name: agent[name] for name in kept}
+    assert (version["version"], version["created"], version["created_by"]) == (
+        *(1, "2026-11-01T00:00:00Z", "alice@acme.test"),
+    )
+    data_of(api("bob").put(path, {"description": "New."}))
+    assert numbers(api, path) == [2, 1]
 
 
 def test_each_change_makes_a_version_and_none_is_ever_another(api, agent, path):
