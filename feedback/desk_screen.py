@@ -245,7 +245,7 @@ def opened(
         "is_whole": is_whole,
         "here": reverse("threads:detail", args=[thread.thread_id]),
         "cloth": cloth.weave(thread.weave),
-        "own_profile": profiles.label_of(thread.model_profile),
+        "own_profile": profiles.own_in_words(thread.model_profile),
         "state": query,
         "is_checked": "check" in query,
         "report_pane": href({**query, "pane": "report"}),

@@ -99,7 +99,7 @@ def _context(actor: Actor, thread: Thread, given: QueryDict) -> dict[str, object
         "unknown": unknown[:1],
         "is_latest": is_latest,
         "profiles": profiles.all_profiles(),
-        "own_profile": profiles.label_of(thread.model_profile),
+        "own_profile": profiles.own_in_words(thread.model_profile),
         "next": given.get("next", ""),
         "chosen": {name: given.get(name, "") for name in _CHOSEN},
     }

@@ -132,6 +132,12 @@ def label_of(profile_id: str | None) -> str:
     return found.label if found else ""
 
 
+def own_in_words(profile_id: str | None) -> str:
+    """How the choice to leave a thread its profile is called; it may have none of its own, or one that is gone."""
+    word, label = "default" if profile_id is None else "thread's own", label_of(profile_id)
+    return f"{word} ({label})" if label else word
+
+
 def _known(profile_id: str | None) -> Profile | None:
     meant = (each for each in all_profiles() if each.id == profile_id or (profile_id is None and each.is_default))
     return next(meant, None)

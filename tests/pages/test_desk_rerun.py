@@ -312,6 +312,9 @@ def test_the_model_of_the_thread_and_of_the_rerun_are_named(browser_of: Browser,
     assert opened(client, report).id("rerun-profile").one("option", value="").words == "thread's own (Simulated)"
     page = beside(client, report, another(client, report))
     assert page.id("rerun-facts").words.startswith("recorded calls · Simulated · ")
+    Thread.objects.update(model_profile=None)
+    page = opened(client, report)
+    assert page.id("rerun-profile").one("option", value="").words == "default (Simulated)", "an import has none"
     Thread.objects.update(model_profile="gone")
     page = opened(client, report)
     assert page.id("rerun-profile").one("option", value="").words == "thread's own"

@@ -255,9 +255,14 @@ def test_the_list_marks_what_was_imported(browser_of: Browser, who: People) -> N
 
 
 def test_who_goes_on_with_an_imported_thread_is_told_who_answers(browser_of: Browser, who: People) -> None:
-    imported = make.imported(who.alice, [("user", "Hi"), ("assistant", "Hello")])
-    started = make.thread(who.alice)
-    client = browser_of("alice")
-    said = "Simulated answers here. Tools that only the import knows cannot run."
-    assert said in get(client, f"/threads/{imported.thread_id}/").id("write").words
-    assert said not in get(client, f"/threads/{started.thread_id}/").id("write").words
+    client, calls = browser_of("alice"), [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    asking = {"role": "assistant", "content": None, "tool_calls": calls}
+    given(
+        client, {"id": "with tools", "messages": [*TALK, asking, {"role": "tool", "tool_call_id": "c", "content": "x"}]}
+    )
+    with_tools, started = Thread.objects.get(), make.thread(who.alice)
+    without = make.imported(who.alice, [("user", "Hi"), ("assistant", "Hello")])
+    said, tools = "Simulated answers here.", "Tools that only the import knows cannot run."
+    for thread, told in ((with_tools, [True, True]), (without, [True, False]), (started, [False, False])):
+        words = get(client, f"/threads/{thread.thread_id}/").id("write").words
+        assert [said in words, tools in words] == told
