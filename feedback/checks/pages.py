@@ -60,7 +60,9 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         said, tag = _pressed(actor, feedback_id, form)
     except DomainError as problem:
         rows = _rows(form)
-        return pages_desk.refused(request, actor, problem, item=feedback_id, part="check", check_rows=rows)
+        return pages_desk.refused(
+            request, actor, problem, item=feedback_id, part="check", check_rows=rows, check_title=form.get("title", "")
+        )
     pages_desk.hold_undo(request)
     if said:
         notes.success(request, said, extra_tags=tag)

@@ -31,6 +31,9 @@ def field(page: Node, name: str) -> Node:
         ("admin", "/settings/labels/", "", "description", {"name": "ok"}),
         ("admin", "/settings/members/", "", "name", {"email": "x@y.test"}),
         ("admin", "/settings/members/", "", "email", {"name": "X"}),
+        ("alice", "/catalogue/import/", "", "server", {"text": '{"name": "x", "inputSchema": {"type": "object"}}'}),
+        ("alice", "/catalogue/worlds/new/", "", "fixture_tool", {"fixture_output": "1"}),
+        ("alice", "/catalogue/worlds/new/", "", "fixture_message", {"fixture_tool": "x", "fixture_code": "internal"}),
         ("alice", "/skills/new/", "", "name", {"description": "d", "body": "b"}),
         ("alice", "/skills/new/", "", "description", {"name": "n", "body": "b"}),
     ],
@@ -54,3 +57,28 @@ def test_a_title_that_is_too_long_changes_nothing_and_is_told(browser_of: Browse
     page = then(client, submit(client, form, title=LONG))
     assert "at most 200 characters, not 50,000" in page.id("notes").words
     assert Thread.objects.get().title == "Short"
+
+
+@pytest.mark.parametrize(
+    ("door", "sent", "name", "said"),
+    [
+        (
+            "check/",
+            {"verb": "keep", "kind": "says", "value": "x", "title": LONG},
+            "title",
+            "Title must have at most 120",
+        ),
+        ("check/", {"verb": "keep", "kind": "says", "value": LONG}, "value", "at most 1,000 characters, not 50,000"),
+        ("", {"verb": "label", "label": LONG}, "label", "at most 60"),
+    ],
+)
+def test_what_is_too_long_at_the_desk_is_told_and_kept(
+    browser_of: Browser, who: People, door: str, sent: dict[str, str], name: str, said: str
+) -> None:
+    report = make.rating(who.alice, make.thread(who.alice)).feedback_id
+    here = f"/feedback/?q=&item={report}&check=1"
+    client = browser_of("admin")
+    assert not field(get(client, here), name).has("maxlength")
+    page = dom(client.post(f"/feedback/{report}/{door}", {"here": here, **sent}), 400)
+    assert said in page.one("main").words, [w.words for w in page.all(class_="wrong")]
+    assert (field(page, name).get("value") or field(page, name).text) == LONG
