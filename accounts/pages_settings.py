@@ -16,13 +16,14 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import invitations, shown_once, throttle, tokens
-from accounts.authentication import page_actor
+from accounts.authentication import org_of, page_actor
 from accounts.context import KEYS_COOKIE, MOST_ORGS, OFF, THEME_COOKIE, THEMES
 from accounts.models import ApiToken, User
 from accounts.orgs import open_to, take_turns_with
-from accounts.pages import signed_in
+from accounts.pages import current_org, signed_in
 from core import forms
-from core.errors import InvalidRequest
+from core.actor import Actor
+from core.errors import InvalidRequest, NoOrgProvided
 
 _USUAL = "90"
 _NEW_TOKEN = "new_token"  # noqa: S105 - the name of a cookie
@@ -50,10 +51,25 @@ def _settings(request: HttpRequest, errors: dict[str, str], *, secret: str = "")
         },
         "errors": errors,
     }
+    if secret:
+        context |= _beginning(request, actor)
     response = render(request, "accounts/settings.html", context, status=400 if errors else 200)
     if secret:
         shown_once.forget(response, _NEW_TOKEN)
     return response
+
+
+def _beginning(request: HttpRequest, actor: Actor) -> dict[str, Any]:
+    """What the first calls with the newest token need: the org, if one has to be named, and whether it only reads."""
+    org, newest = None, tokens.active(actor.user_id).first()
+    try:
+        org_of(actor, None)
+    except NoOrgProvided:
+        org = current_org(request)
+    return {
+        "begins_in": org.org_id if org else "",
+        "begins_to_read": newest is not None and newest.scope == ApiToken.Scope.READ,
+    }
 
 
 @signed_in

@@ -300,21 +300,33 @@ def test_letters_as_keys_can_be_turned_off_in_a_browser(browser_of: Browser) -> 
     assert get(client, "/threads/").one("html").get("class") is None
 
 
-def test_a_new_token_comes_with_the_calls_to_begin_with(browser_of: Browser) -> None:
-    """They are sent as they stand there."""
-    client = browser_of("alice")
+@pytest.mark.parametrize("name", ["alice", "admin"])
+def test_a_new_token_comes_with_the_calls_to_begin_with(browser_of: Browser, who: People, name: str) -> None:
+    """They are sent as they stand there; who has no default org names the one that they act in."""
+    client = browser_of(name)
     submit(client, maker(get(client, "/settings/")), name="mine")
     page = get(client, "/settings/")
     curl, program = (pre.text for pre in page.id("new-token").all("pre"))
     assert page.id("secret").text in program and "http://testserver" in program
-    url, header = re.findall(r"(http\S+) -H \"Authorization: (.*?)\"", curl)[0]
+    [url] = re.findall(r"http\S+", curl)
+    headers = dict(re.findall(r"-H \"(.*?): (.*?)\"", curl))
     [body] = re.findall(r"-d '(.*)'", curl)
     path = url.removeprefix("http://testserver")
-    answer = Client().post(path, body, content_type="application/json", headers={"Authorization": header})
+    answer = Client().post(path, body, content_type="application/json", headers=headers)
     assert answer.status_code == 200, answer.content
-    assert Thread.objects.get().title == "What can you do?"
+    thread = Thread.objects.get()
+    assert (thread.title, thread.org) == ("What can you do?", who.acme)
+    assert (f'org_id="{who.acme.org_id}"' in program) == (name == "admin")
     assert not get(client, "/settings/").all("pre"), "the token is shown once"
     assert "hdl_..." in get(client, "/v1/docs/").id("begin").within("div").all("pre")[0].text
+
+
+def test_a_new_token_that_only_reads_comes_with_a_call_that_reads(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    submit(client, maker(get(client, "/settings/")), name="mine", scope="read")
+    [curl] = (pre.text for pre in get(client, "/settings/").id("new-token").all("pre"))
+    url, header = re.findall(r'curl -s http://testserver(\S+) -H "Authorization: (.*?)"$', curl)[0]
+    assert Client().get(url, headers={"Authorization": header}).status_code == 200
 
 
 def test_what_was_done_begins_the_title_of_the_page_that_says_so(browser_of: Browser) -> None:
