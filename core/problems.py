@@ -1,9 +1,10 @@
 """Turns exceptions into responses: an envelope under /v1, a page elsewhere."""
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
-from urllib.parse import quote, urlsplit, urlunsplit
+from typing import Any, ParamSpec
+from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
 from django.core.exceptions import BadRequest, DisallowedHost, PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -41,6 +42,7 @@ _ELSEWHERE = (
     "The form was sent from an unexpected address. The operator has to set HEDDLE_PUBLIC_URL to the address "
     "that users open, and HEDDLE_HTTPS if a proxy in front serves https."
 )
+P = ParamSpec("P")
 _TOO_OLD = "The form has expired: somebody signed in or out since. Nothing was stored; open it again to send it."
 KEPT = frozenset(
     [
@@ -206,10 +208,17 @@ def came_from(request: HttpRequest) -> str:
     return path_here(request, HtmxDetails(request).current_url or request.headers.get("Referer", ""))
 
 
+def stands_alone(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+    """Mark a form within another page as a page of its own, too: there it is open, with its text as a draft."""
+    view.stands_alone = True  # type: ignore[attr-defined]
+    return view
+
+
 def _place_of(request: HttpRequest) -> str:
-    """The same with the place in it that the request was about, such as the message whose rating was sent."""
-    path, target = came_from(request), HtmxDetails(request).target
-    return f"{path.partition('#')[0]}#{quote(target)}" if path and target else path
+    """The form that was sent, if it stands alone, else the page that sent this request."""
+    found = request.resolver_match
+    is_alone = request.method == "POST" and found is not None and getattr(found.func, "stands_alone", False)
+    return request.path if is_alone else came_from(request)
 
 
 def path_here(request: HttpRequest, url: str) -> str:

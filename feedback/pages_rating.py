@@ -16,7 +16,7 @@ from django_htmx.middleware import HtmxDetails
 from accounts.authentication import page_actor
 from accounts.pages import signed_in
 from accounts.rights import Right
-from core import bodies, forms, zones
+from core import bodies, forms, problems, zones
 from core.actor import Actor
 from core.errors import InvalidRequest
 from core.templatetags.ui import at_message
@@ -32,6 +32,7 @@ from threads.models import Thread
 
 
 @signed_in
+@problems.stands_alone
 @require_http_methods(["GET", "POST"])
 def rate(request: HttpRequest, thread_id: str, index: int) -> HttpResponse:
     """Rate an answer: a form under the message, or a page of its own without scripts."""

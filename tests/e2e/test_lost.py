@@ -68,9 +68,7 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
     expect(page.locator("#write .failed")).to_contain_text("You are signed out. Sign in and send it again")
     expect(page.locator("#said")).to_contain_text("Sign in")
     page.click(".failed a")
-    page.fill("#email", heddle.server.who["emails"]["alice"])
-    page.fill("#password", heddle.server.who["passwords"]["alice"])
-    page.click("form button")
+    enter(page, heddle)
     page.wait_for_url(f"**/threads/{thread_id}/?at=1#m1")
     expect(page.locator("#say")).to_have_value(TEXT)
     page.press("#say", "Control+Enter")
@@ -78,6 +76,43 @@ def test_after_signing_in_again_one_is_back_with_what_one_typed(
     expect(page.locator("#say")).to_have_value("")  # the stream may show the message before its POST is answered
     page.reload()
     expect(page.locator("#say")).to_have_value("")
+
+
+def test_a_rating_is_open_again_after_signing_in_again(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    thread_id = heddle.start("alice", "Rated too late.")
+    visitor = visit("alice")
+    visitor.forgive("status of 40[13]", "Error Code 40[13]")
+    page = visitor.page
+    page.goto(f"/threads/{thread_id}/")
+    page.click("#acts-1 [data-act='-']")
+    page.fill("#notes-1", TEXT)
+    visitor.context.clear_cookies(name="sessionid")
+    page.press("#notes-1", "Control+Enter")
+    page.click(".failed a")
+    enter(page, heddle)
+    page.wait_for_url(f"**/threads/{thread_id}/messages/1/rate/")
+    expect(page.locator("#notes-1")).to_have_value(TEXT)
+
+
+def test_signing_in_keeps_the_place_within_the_page(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    """Also after a wrong password; no server is told the place."""
+    thread_id = heddle.start("alice", "From a colleague.")
+    visitor = visit()
+    visitor.forgive("status of 400")
+    page = visitor.page
+    page.goto(f"/threads/{thread_id}/#m1")
+    page.fill("#email", heddle.server.who["emails"]["alice"])
+    page.fill("#password", "not mine")
+    page.click("form button")
+    expect(page.locator("#signin-wrong")).to_be_visible()
+    enter(page, heddle)
+    page.wait_for_url(f"**/threads/{thread_id}/#m1")
+
+
+def enter(page: Page, heddle: Heddle) -> None:
+    page.fill("#email", heddle.server.who["emails"]["alice"])
+    page.fill("#password", heddle.server.who["passwords"]["alice"])
+    page.click("form button")
 
 
 def test_a_failure_stays_told_when_the_form_that_failed_is_renewed(heddle: Heddle, visit: Callable[..., Visit]) -> None:
