@@ -109,8 +109,9 @@ def first_changes(action: str, *, after: int = 0) -> QuerySet[TriageChange]:
     """The first change of each report of an action, in order, with row ids above `after`: one row per report, as an
     undo goes through them.
     """
-    earlier = _to_undo(action).filter(feedback=OuterRef("feedback"), pk__lt=OuterRef("pk")).order_by()
-    return _to_undo(action).filter(~Exists(earlier), pk__gt=after)
+    rows = _to_undo(action)
+    earlier = rows.filter(feedback=OuterRef("feedback"), pk__lt=OuterRef("pk")).order_by()
+    return rows.filter(~Exists(earlier), pk__gt=after)
 
 
 def changes_to_undo(action: str, reports: Iterable[int]) -> list[TriageChange]:
@@ -127,7 +128,8 @@ def _to_undo(action: str) -> QuerySet[TriageChange]:
     """The changes of an action that its undo takes back. Of an undo, duplicates that moved with their original are left
     out: redone, it leads them itself.
     """
-    return changes_of(action).exclude(verb=FOLLOW) if is_undo(action) else changes_of(action)
+    changes = changes_of(action)
+    return changes.exclude(verb=FOLLOW) if is_undo(action) else changes
 
 
 def origin_of(action: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core import bodies, ids, paging
+from core import bodies, paging
 from core.actor import Actor
 from core.errors import NotFound
 from threads import agents
@@ -26,8 +26,7 @@ def launching(actor: Actor, thread: Thread) -> AgentVersion:
     """The version that a thread was launched from, for its readers; raises `NotFound` if there is none that they can
     see: it was not launched, or before versions were kept, or the agent is gone.
     """
-    key = ids.key_of(thread.created_from_agent_id or "", ids.AGENT) or ""
-    rows = AgentVersion.objects.filter(agent__in=Agent.objects.visible_to(actor), agent__key=key)
+    rows = AgentVersion.objects.filter(agent__in=Agent.objects.visible_to(actor), agent__key=thread.agent_key)
     found = rows.filter(version=thread.created_from_agent_version or 0).select_related("agent", "created_by").first()
     if found is None:
         raise NotFound("There is no version of an agent that this thread was launched from.")

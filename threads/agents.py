@@ -74,8 +74,7 @@ def prompt_now(thread: Thread) -> PromptNow | None:
     """
     if not thread.created_from_agent_id:
         return None
-    key = ids.key_of(thread.created_from_agent_id, ids.AGENT) or ""
-    agent = Agent.objects.filter(key=key, org=thread.org_id).first()
+    agent = Agent.objects.filter(key=thread.agent_key, org=thread.org_id).first()
     if agent is None:
         raise NotFound("The agent that this thread was launched from is gone.")
     defaults = {each["name"]: each["default"] for each in agent.variables if each.get("default") is not None}

@@ -294,8 +294,7 @@ def _agent(actor: Actor, thread: Thread) -> AgentLink | None:
     """The agent that the thread was launched from; the name is empty if it was deleted or the reader cannot see it."""
     if not thread.created_from_agent_id:
         return None
-    key = ids.key_of(thread.created_from_agent_id, ids.AGENT) or ""
-    found = Agent.objects.visible_to(actor).filter(key=key).values_list("name", "version").first()
+    found = Agent.objects.visible_to(actor).filter(key=thread.agent_key).values_list("name", "version").first()
     name, latest = found or ("", 1)
     return AgentLink(thread.created_from_agent_id, name, thread.created_from_agent_version, latest)
 

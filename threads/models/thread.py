@@ -142,6 +142,11 @@ class Thread(models.Model):
         return ids.THREAD + self.key
 
     @property
+    def agent_key(self) -> str:
+        """The key of the agent that it was launched from, which may be gone; empty for none."""
+        return ids.key_of(self.created_from_agent_id or "", ids.AGENT) or ""
+
+    @property
     def imported_at(self) -> datetime | None:
         """When it was imported, if it was: then its id was made."""
         return None if self.import_id is None else ids.moment_of(self.key)
