@@ -128,3 +128,7 @@ def test_a_word_without_an_end_leaves_the_verdicts_in_sight(
     assert sideways(page) == 0
     box = page.locator("#results tbody tr", has_text=title).locator(".runs").last.bounding_box()
     assert box and box["x"] + box["width"] <= width
+    for at in ("/feedback/checks/batches/", "/feedback/checks/"):
+        page.goto(at)
+        expect(page.locator("tbody th", has_text=title).first).to_be_visible()
+        assert sideways(page) == 0, at

@@ -317,3 +317,19 @@ def test_what_is_told_stays_for_whoever_may_need_longer(visit: Callable[..., Vis
     expect(note).to_be_visible()
     page.hover("main .column", position={"x": 4, "y": 4})
     assert note.evaluate("each => each.getAnimations().length") == 0
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_name_without_an_end_widens_no_list(heddle: Heddle, visit: Callable[..., Visit], width: int) -> None:
+    name = f"{width}{'W' * 56}"
+    template = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+    heddle.call("alice", "POST", "agents", {"name": name * 2, "request_template": template})
+    heddle.call("admin", "POST", "admin/feedback/labels", {"name": name})
+    heddle.start("alice", name * 20)
+    lists = {"alice": ["/agents/", "/threads/"], "admin": ["/settings/labels/"]}
+    for person, paths in lists.items():
+        page = visit(person, viewport={"width": width, "height": 900}).page
+        for at in paths:
+            page.goto(at)
+            expect(page.locator("tbody th", has_text=name).first).to_be_visible()
+            assert sideways(page) == 0, at
