@@ -175,10 +175,9 @@ def _articles(
 
     def draw() -> str:
         screen = screens.screen_through(eyes, thread, between=(start, LAST))
+        common = {"head": eyes, "here": here, "is_excerpt": False}
         wanted = filter(is_wanted, screen.articles())
-        return "".join(
-            render_to_string("threads/_turn.html", {"head": eyes, "here": here, "turn": article}) for article in wanted
-        )
+        return "".join(render_to_string("threads/_turn.html", {**common, "turn": article}) for article in wanted)
 
     return _DRAWN.get((eyes, start, which), draw)
 

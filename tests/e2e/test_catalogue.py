@@ -99,7 +99,7 @@ def test_from_pasting_to_who_complains(visit: Callable[..., Visit]) -> None:
     page.click("button:has-text('Start')")
     expect(page.locator("#status")).to_have_attribute("data-status", "user_turn")
     expect(page.locator("#talk")).to_contain_text("lost in the post")
-    page.locator("[title='Rate message 3 negative']").click()
+    page.locator("[aria-label='Rate message 3 negative']").click()
     page.fill("textarea[name=notes]", "It is not lost, it is late.")
     page.click("text=Send rating")
     expect(page.locator("#rate-3")).to_have_count(0)

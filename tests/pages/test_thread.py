@@ -377,7 +377,7 @@ def test_an_answer_is_copied_as_it_was_written(browser_of: Browser, who: People)
     """By whoever reads it; one that the page folds is not said a second time for that."""
     thread = make.thread(who.alice, "**Loud** and clear", visibility="org")
     button = get(browser_of("bob"), path(thread)).id("m1").one("button", data_copy=True)
-    assert "“**Loud** and clear”" in button["data-copy"] and button.words == "Copy message 1"
+    assert "“**Loud** and clear”" in button["data-copy"] and button["aria-label"] == "Copy message 1"
     long = make.thread(who.alice, "[[words 5000]]")
     answer = get(browser_of("alice"), path(long)).id("m1")
     assert answer.one("details", class_="more") and answer.none("button", data_copy=True)

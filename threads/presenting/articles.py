@@ -95,6 +95,11 @@ class Acts:
     index: int
     mark: Mark | None = None
 
+    @property
+    def mine(self) -> str:
+        """The sentiment of the reader's own rating; empty if they have not rated it."""
+        return self.mark.sentiment if self.mark and self.mark.mine else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Prose:
