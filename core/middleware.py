@@ -22,6 +22,7 @@ from django.http import (
     HttpResponsePermanentRedirect,
 )
 from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.gzip import GZipMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from core import problems, uploads
@@ -46,7 +47,17 @@ _CSP = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+
+
+class _Compression(GZipMiddleware):
+    """Compresses whole pages to a tenth. Not streams: there an event would wait to be compressed with the next ones."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        return response if response.streaming else super().process_response(request, response)
+
+
 _OF_PAGES: tuple[Callable[[Any], Any], ...] = (
+    _Compression,
     WhiteNoiseMiddleware,
     SessionMiddleware,
     CsrfViewMiddleware,

@@ -1,5 +1,6 @@
 """What browsers, and proxies on the way to them, may keep of what they were shown."""
 
+import gzip
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from tests import hooks, make
 from tests.conftest import Api
 from tests.pages.dom import get, submit
 from tests.people import People
+from threads import reading
 
 Browser = Callable[[str | None], Client]
 MINE = "private, no-cache"
@@ -68,3 +70,18 @@ def test_a_thread_that_is_taken_along_is_kept_where_its_reader_puts_it(
     told = api("alice").get(f"threads/{thread.thread_id}/export?format={name}")
     for answer in (downloaded, told):
         assert answer.status_code == 200 and {"private", "no-store"} <= kept(answer)
+
+
+def test_pages_travel_compressed_for_whoever_can_read_that(browser_of: Browser, who: People) -> None:
+    """Fragments, too; what an event stream says leaves at once, so it does not."""
+    thread, client = make.thread(who.alice), browser_of("alice")
+    here, packed = f"/threads/{thread.thread_id}/", {"Accept-Encoding": "br, gzip"}
+    for more in ({}, {"HX-Request": "true"}):
+        plain, small = client.get(here, headers=more), client.get(here, headers=packed | more)
+        assert "Content-Encoding" not in plain and small["Content-Encoding"] == "gzip"
+        assert "Accept-Encoding" in plain["Vary"] and int(small["Content-Length"]) == len(small.content)
+        assert len(small.content) < len(plain.content) / 3
+        assert b"<article" in gzip.decompress(small.content)
+    line = client.get(f"{here}live/", {"token": reading.token_of(make.fresh(thread))}, headers=packed)
+    assert line.status_code == 200 and line.streaming and "Content-Encoding" not in line
+    line.close()
