@@ -1,6 +1,6 @@
 """The hooks by which the lower apps use this one."""
 
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.urls import reverse
 
 from accounts import hooks as accounts_hooks
@@ -14,6 +14,7 @@ from feedback.checks import judging, screen
 from feedback.models import CheckRun, UserFeedback
 from feedback.presenting import href
 from threads import hooks as threads_hooks
+from threads.hooks import AgentRatings
 from threads.models import Thread
 
 
@@ -28,6 +29,20 @@ _OPEN = PreparedCount(lambda: UserFeedback.objects.filter(resolved=False).order_
 def reports_of_agent(actor: Actor, agent_id: str) -> str:
     """The address of the reports about an agent's answers; empty for others than admins."""
     return reverse("feedback:desk") + href({"q": f"agent:{agent_id}"}) if actor.is_admin else ""
+
+
+def ratings_of_agent(actor: Actor, agent_id: str) -> dict[int, AgentRatings]:
+    """The ratings of an agent's answers by its versions; for others than admins none. One query."""
+    if not actor.is_admin:
+        return {}
+    version = "thread__created_from_agent_version"
+    rated = UserFeedback.objects.filter(thread__created_from_agent_id=agent_id, **{f"{version}__isnull": False})
+    by_version = rated.order_by().values_list(version)
+    found = by_version.annotate(negative=Count("pk", filter=Q(sentiment="negative")), total=Count("pk"))
+    return {
+        number: AgentRatings(negative, total, reports_of_agent(actor, f"{agent_id}@{number}"))
+        for number, negative, total in found
+    }
 
 
 def runs_of_checks(actor: Actor) -> Q:
@@ -61,6 +76,7 @@ def register() -> None:
         saw=marking.saw,
         report=marking.report,
         reports_of_agent=reports_of_agent,
+        ratings_of_agent=ratings_of_agent,
         runs=runs_of_checks,
         run_panel=screen.panel_of,
         fork_left=fork_left,

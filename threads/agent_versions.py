@@ -1,11 +1,13 @@
 """The versions of agents: reading them, and going back to one."""
 
-from typing import Any
+from typing import Any, NamedTuple
+
+from django.db.models import Count
 
 from core import bodies, paging
 from core.actor import Actor
 from core.errors import NotFound
-from threads import agents
+from threads import agents, hooks
 from threads.models import Agent, AgentVersion, Thread
 from threads.wire_agents import AgentPatch, AgentVersionOut, AgentVersionPageOut
 
@@ -40,10 +42,25 @@ def listed(agent: Agent, *, limit: int, page_token: str | None) -> AgentVersionP
     return AgentVersionPageOut(items=[version_out(each) for each in found], next_token=next_token)
 
 
-def latest(agent: Agent, most: int) -> list[AgentVersion]:
-    """The latest versions, newest first, without their templates. One query."""
+class UsedVersion(NamedTuple):
+    """A version of an agent, without its template, and what came of it."""
+
+    row: AgentVersion
+    threads: int
+    """How many threads that the reader sees were launched from it, forks of them included."""
+    ratings: hooks.AgentRatings | None
+    """The ratings of their answers, for readers who handle reports; None if there are none."""
+
+
+def latest(actor: Actor, agent: Agent, most: int) -> list[UsedVersion]:
+    """The latest versions, newest first. Three queries."""
     rows = AgentVersion.objects.filter(agent=agent).select_related("created_by")
-    return list(rows.defer("request_template", "variables").order_by("-version")[:most])
+    found = list(rows.defer("request_template", "variables").order_by("-version")[:most])
+    of_agent = Thread.objects.visible_to(actor).filter(created_from_agent_id=agent.agent_id).order_by()
+    of_versions = of_agent.filter(created_from_agent_version__in=[each.version for each in found])
+    threads = dict(of_versions.values_list("created_from_agent_version").annotate(Count("pk")))
+    ratings = hooks.feedback.ratings_of_agent(actor, agent.agent_id)
+    return [UsedVersion(each, threads.get(each.version, 0), ratings.get(each.version)) for each in found]
 
 
 def numbers_around(agent: Agent, *shown: int) -> list[int]:

@@ -23,6 +23,15 @@ class Ratings(NamedTuple):
     """The first message that the reader rated and got a reply about that they have not seen yet."""
 
 
+class AgentRatings(NamedTuple):
+    """The ratings of answers in the threads that were launched from one version of an agent."""
+
+    negative: int
+    total: int
+    href: str
+    """The address of the reports about them."""
+
+
 class Answered(Protocol):
     """Condition for threads in which the actor's rating got a reply; with `unseen`, one that they have not seen yet."""
 
@@ -56,6 +65,10 @@ class Feedback:
     """
     reports_of_agent: Callable[[Actor, str], str] = lambda actor, agent_id: ""
     """The address of the reports about an agent's answers; empty if the actor may not see them."""
+    ratings_of_agent: Callable[[Actor, str], Mapping[int, AgentRatings]] = lambda actor, agent_id: {}
+    """The ratings of an agent's answers by the version that their thread was launched from, without those that have
+    none; empty if the actor may not see them.
+    """
     runs: Callable[[Actor], Q] = lambda actor: Q(pk__in=[])
     """Condition for runs of checks, whoever started them, if the actor is a platform admin; for others nothing."""
     run_panel: Callable[[Actor, Thread], str] = lambda actor, thread: ""

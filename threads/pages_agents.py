@@ -86,7 +86,6 @@ def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
     agent = agents.agent_for(actor, agent_id)
     number = version_number(request.GET["version"]) if request.GET.get("version") else agent.version
     version = agent_versions.version_of(agent, number)
-    launched = f"{agent.agent_id}@{number}"
     context = {
         "agent": agents.agent_out(agent),
         "latest": agent.version,
@@ -94,11 +93,9 @@ def detail(request: HttpRequest, agent_id: str) -> HttpResponse:
         "author": agent.created_by.display_name,
         "editor": version.created_by.display_name if version.created_by_id != agent.created_by_id else "",
         "template": describing.described(actor, version, tz=zones.of(request)),
-        "versions": agent_versions.latest(agent, SHOWN),
+        "versions": agent_versions.latest(actor, agent, SHOWN),
         "seen": version_of(agent),
-        "launched": launched,
         "reports_href": hooks.feedback.reports_of_agent(actor, agent.agent_id),
-        "reports_of_version_href": hooks.feedback.reports_of_agent(actor, launched),
     }
     return render(request, "threads/agent.html", context)
 

@@ -598,6 +598,36 @@ def test_an_agent_shows_its_versions_and_each_of_them(browser_of: Browser, who: 
     assert client.get(path(held, "?version=x")).status_code == 404
 
 
+def test_a_version_says_what_came_of_it(browser_of: Browser, who: People) -> None:
+    """Its threads that the reader sees, and for those who handle reports the ratings; each leads to just these."""
+    held = agent(who.alice)
+    add_member(who.acme, who.admin.user)
+
+    def rated(of: Agent, sentiment: str, **body: Any) -> None:
+        record = agents.launch(who.alice.actor, of, LaunchIn(**body))
+        make.run_turns()
+        make.rating(who.alice, Thread.objects.get(key=record.thread_id.removeprefix("ags_")), sentiment=sentiment)
+
+    rated(held, "negative", visibility="private")
+    rated(held, "positive")
+    rated(held, "negative")
+    changed(who.bob, held, description="New.")
+    rated(agents.agent_for(who.bob.actor, held.agent_id), "positive")
+    changed(who.bob, held, description="Newer.")
+
+    def told(name: str) -> list[str]:
+        lines = get(browser_of(name), path(held)).one("section", aria_labelledby="versions").all("li")
+        return [line.one("small").words if line.all("small") else "" for line in lines]
+
+    assert told("admin") == ["", "1 thread · 0 of 1 rating negative", "3 threads · 2 of 3 ratings negative"]
+    assert told("alice") == ["", "1 thread", "3 threads"]
+    assert told("bob")[2] == "2 threads", "one is private"
+    line = get(browser_of("admin"), path(held)).one("section", aria_labelledby="versions").all("li")[2]
+    threads, ratings = (link["href"] for link in line.one("small").all("a"))
+    assert len(get(browser_of("alice"), threads).all("th", class_="title")) == 3
+    assert len(get(browser_of("admin"), ratings).all(class_="rep")) == 3
+
+
 def test_what_changed_between_two_versions_is_told_by_field(browser_of: Browser, who: People) -> None:
     held = agent(who.alice, system_prompt="Be brief.\nBe kind.")
     template = {"messages": [make.say("Go, {{station}}.")], "system_prompt": "Be brief.\nBe exact."}
