@@ -10,3 +10,7 @@ class OrgEndpoint(Endpoint):
     def org(self) -> int:
         """The row id of the org the request acts in (spec 1.2)."""
         return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
+
+    def named_org(self) -> int | None:
+        """The org that the header names, for a URL that otherwise looks into all orgs of the actor; None without one."""
+        return self.org() if self.request.META.get("HTTP_X_ROBOTO_ORG_ID") else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from catalogue import builtin, data, executing, results, schemas
+from catalogue import builtin, data, executing, naming, results, schemas
 from catalogue.executing import Execution, Limits
 from catalogue.models import Call
 from catalogue.result_dialects import roboto
@@ -50,8 +50,8 @@ class Made:
 
 
 def tool_names() -> frozenset[str]:
-    """The names of the built-in tools, which client tools must not use (B18)."""
-    return frozenset(builtin.TOOLS)
+    """The names of the built-in tools, their own and qualified ones, which client tools must not use (B18)."""
+    return frozenset(builtin.TOOLS) | {naming.join(tool.server, tool.name) for tool in builtin.TOOLS.values()}
 
 
 def refusal(spec: ToolSpec, arguments: object) -> str | None:

@@ -121,14 +121,19 @@ class Threads(SdkEndpoint, OrgEndpoint):
         return self.answer(turns.start(self.actor, org_id, self.parse(StartIn), api_version=self.api_version))
 
 
-class Search(ThreadEndpoint):
+class Search(ThreadEndpoint, OrgEndpoint):
     reads = Endpoint.reads | {"POST"}
 
-    @describe(takes=SearchIn, gives=ThreadPageOut, summary="Search readable threads (H2)")
+    @describe(
+        takes=SearchIn,
+        gives=ThreadPageOut,
+        summary="Search readable threads (H2), in all orgs or the one that is named",
+    )
     def post(self, request: Request) -> HttpResponse:
         body = self.parse(SearchIn)
         narrowed, order = finding.understood(self.actor, body.q)
-        return self.answer(lists.search(self.actor, body, narrowed=narrowed, order=order))
+        found = lists.search(self.actor, body, narrowed=narrowed, order=order, org_id=self.named_org())
+        return self.answer(found)
 
 
 class OneThread(SdkEndpoint):

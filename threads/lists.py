@@ -23,10 +23,15 @@ def own_threads(
     return page_of(actor, visible, below=own, limit=limit, page_token=page_token, order=order)
 
 
-def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL, order: Order = NEWEST) -> ThreadPageOut:
-    """H2: threads that are readable without admin rights, pass the filters (B149) and match `narrowed`."""
+def search(
+    actor: Actor, body: SearchIn, *, narrowed: Q = _ALL, order: Order = NEWEST, org_id: int | None = None
+) -> ThreadPageOut:
+    """H2: threads that are readable without admin rights, pass the filters (B149) and match `narrowed`; of one org, or
+    of all of the actor's.
+    """
     threads = Thread.objects.readable_by(actor).filter(narrowed)
     exact = {
+        "org": org_id,
         "status": body.status,
         "visibility": body.visibility,
         "created_from_agent_id": body.created_from_agent_id,
@@ -36,7 +41,7 @@ def search(actor: Actor, body: SearchIn, *, narrowed: Q = _ALL, order: Order = N
     threads = threads.filter(**{column: value for column, value in exact.items() if value is not None})
     if body.query and body.query.strip():
         threads = threads.filter(says(body.query.strip()))
-    order = order.of_query(body.model_dump(mode="json", exclude={"limit", "page_token"}, exclude_none=True))
+    order = order.of_query(body.model_dump(mode="json", exclude={"limit", "page_token"}, exclude_none=True), org_id)
     return page_of(actor, threads, limit=paging.limit_of(body.limit), page_token=body.page_token, order=order)
 
 

@@ -49,6 +49,16 @@ def test_a_tool_of_the_org_lends_its_name_to_no_client_tool_at_start_send_and_re
     data_of(api("eve").post("threads", {"messages": [make.say("Hi")], **body}))
 
 
+@pytest.mark.parametrize("name", ["calculate", "heddle__calculate"])
+def test_a_built_in_tool_lends_neither_of_its_names_B18(api, who, name):
+    """A call by either of them is the server's."""
+    before = declared()
+    body = {"messages": [make.say("Hi")], "client_tools": [make.client_tool(name)]}
+    status, _, said = refusal_of(api("alice").post("threads", body))
+    assert (status, said) == (400, f"client_tools.0.name: the name {name} is taken by a server tool")
+    assert declared() == before
+
+
 def test_an_agent_whose_tool_bears_such_a_name_is_refused_at_its_launch_B18(api, publish):
     template = {"messages": [make.say("Hi")], "client_tools": [MINE, THEIRS]}
     agent = data_of(api("alice").post("agents", {"name": "a", "request_template": template}))["agent_id"]

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Membership, User
+from accounts.orgs import add_member
 from tests import make
 from tests.api import shapes
 from tests.conftest import data_of, refusal_of
@@ -274,6 +275,25 @@ def test_searching_for_nothing_shows_own_threads_and_the_orgs_shared_ones_B149(a
     make.thread(who.eve, visibility="org", run=False)
     assert found(api, "alice") == [shared.thread_id, mine.thread_id]
     assert found(api, "alice", query="", limit=None, page_token=None, status=None) == found(api, "alice")
+
+
+def test_a_named_org_narrows_the_search_to_it_B149(api, who):
+    """1.2; without one it looks into all orgs of the caller, and an org of others is refused as everywhere."""
+    add_member(who.globex, who.bob.user)
+    here = make.thread(who.alice, visibility="org", run=False)
+    there = make.thread(who.eve, visibility="org", run=False)
+    own = make.thread(who.bob, run=False, org_id=who.globex.pk)
+    assert found(api, "bob") == [own.thread_id, there.thread_id, here.thread_id]
+
+    def narrowed(name, org, **body):
+        return api(name, **{"X-Roboto-Org-Id": org.org_id}).post("threads/search", body)
+
+    assert ids(data_of(narrowed("bob", who.acme))) == [here.thread_id]
+    first = data_of(narrowed("bob", who.globex, limit=1))
+    assert ids(first) == [own.thread_id]
+    assert ids(data_of(narrowed("bob", who.globex, page_token=first["next_token"]))) == [there.thread_id]
+    assert refusal_of(narrowed("bob", who.acme, page_token=first["next_token"]))[0] == 400
+    assert refusal_of(narrowed("alice", who.globex))[:2] == (403, "RobotoUnauthorizedException")
 
 
 def test_the_query_looks_into_titles_and_what_users_wrote_whatever_the_case(api, who):
