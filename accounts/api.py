@@ -12,5 +12,5 @@ class OrgEndpoint(Endpoint):
         return org_of(self.actor, self.request.META.get("HTTP_X_ROBOTO_ORG_ID"))
 
     def named_org(self) -> int | None:
-        """The org that the header names, for a URL that otherwise looks into all orgs of the actor; None without one."""
+        """The org that the header names, for a URL that otherwise looks into all of the actor's; None without one."""
         return self.org() if self.request.META.get("HTTP_X_ROBOTO_ORG_ID") else None
