@@ -11,7 +11,9 @@ from core.grammar import spelled
 from core.paging import counted
 from core.wording import isolated
 from feedback import saved_views, screens
-from feedback.presenting import Choice, DeskBar, Note, href, letters, pane_of, panes
+from feedback.presenting.bar import DeskBar, Note
+from feedback.presenting.links import Choice, href, pane_of, panes
+from feedback.presenting.menus import letters
 from feedback.querying import NEWEST, OLDEST, Meaning, Query, completing, matching, named, parse, term_meant
 
 _OF_THE_MENU = "v123456789"

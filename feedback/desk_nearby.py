@@ -14,7 +14,8 @@ from core.grammar import MAX_LENGTH
 from core.wording import isolated, one_line
 from feedback import originals, quoting, similar, triage
 from feedback.models import Triage, UserFeedback
-from feedback.presenting import Near, href
+from feedback.presenting.alike import Near
+from feedback.presenting.links import href
 from feedback.wire_finding import SimilarReportOut
 
 

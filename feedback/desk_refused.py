@@ -11,7 +11,7 @@ from core import forms
 from core.actor import Actor
 from core.errors import DomainError, Stale
 from feedback import comment_forms, desk_forms, desk_nearby, desk_records, desk_screen, desk_telling, historytelling
-from feedback.presenting import Conflict, ReportCard
+from feedback.presenting.card import Conflict, ReportCard
 
 _SHOWN = ("label", "admin_note", "duplicate_of", "public_reply", "until", "comment", "fixed_reply")
 """Fields of the report's form that show an error next to them."""

@@ -13,7 +13,7 @@ from core.errors import DomainError
 from feedback import fixing, proofs
 from feedback.checks import expecting
 from feedback.models import Check, CheckRun, UserFeedback
-from feedback.presenting import href
+from feedback.presenting.links import href
 from threads import comparing, profiles
 from threads.access import may
 from threads.comparing import Comparison

@@ -30,7 +30,10 @@ from feedback import (
 )
 from feedback.checks import screen as checks_screen
 from feedback.models import UserFeedback
-from feedback.presenting import Alike, PageBeside, ReportRow, href, letters, outcomes
+from feedback.presenting.alike import Alike
+from feedback.presenting.links import PageBeside, href
+from feedback.presenting.menus import letters, outcomes
+from feedback.presenting.rows import ReportRow
 from feedback.querying import Meaning, Order, Position, Query, matching, meaning, parse, row_ids
 from feedback.saved_views import PAGE
 from threads import extracts, profiles

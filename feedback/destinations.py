@@ -22,7 +22,7 @@ from feedback import labelling, saved_views
 from feedback.checks import keeping
 from feedback.checks.presenting import MARKS
 from feedback.models import Check
-from feedback.presenting import href
+from feedback.presenting.links import href
 from threads.models import Thread
 
 _PAGES = (

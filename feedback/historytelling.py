@@ -10,7 +10,7 @@ from core.templatetags.ui import thousands
 from feedback.deciding import AGAIN, FOLLOW, RENAME, RETRACT, resolves_again
 from feedback.label_text import beyond
 from feedback.models import TriageChange
-from feedback.presenting import HistoryLine
+from feedback.presenting.card import HistoryLine
 from feedback.taxonomy import Outcome
 
 _WORDS = {"admin_label": "label", "admin_note": "note", "public_reply": "reply", "public_status": "status"}

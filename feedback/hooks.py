@@ -12,7 +12,7 @@ from core.prepared import PreparedCount
 from feedback import capture, marking, mentioning
 from feedback.checks import judging, screen
 from feedback.models import CheckRun, UserFeedback
-from feedback.presenting import href
+from feedback.presenting.links import href
 from threads import hooks as threads_hooks
 from threads.hooks import AgentRatings
 from threads.models import Thread

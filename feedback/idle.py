@@ -11,7 +11,7 @@ from core import moments
 from core.actor import Actor
 from core.paging import COUNT_LIMIT
 from feedback.models import TriageChange, UserFeedback
-from feedback.presenting import Choice, href
+from feedback.presenting.links import Choice, href
 from feedback.querying import Query
 from feedback.saved_views import BUILT_IN, count
 

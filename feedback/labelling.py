@@ -17,7 +17,7 @@ from core.wording import isolated
 from feedback.deciding import RENAME
 from feedback.label_text import labels_of, plain
 from feedback.models import Bulk, Label, Labelled, UserFeedback
-from feedback.presenting import many_reports
+from feedback.presenting.words import many_reports
 
 MOST = 500
 """Most labels that the desk suggests."""

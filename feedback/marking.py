@@ -15,7 +15,8 @@ from core.prepared import Prepared, Row
 from core.wording import one_line
 from feedback import projecting
 from feedback.models import CheckRun, Reply, UserFeedback
-from feedback.presenting import categories_line, href
+from feedback.presenting.links import href
+from feedback.presenting.words import categories_line
 from threads.hooks import Ratings
 from threads.models import Message, Thread
 from threads.presenting.articles import Mark, OtherMark, Told

@@ -9,7 +9,8 @@ from catalogue.hooks import Mention
 from core.actor import Actor
 from core.wording import one_line
 from feedback.models import RatedTool, UserFeedback
-from feedback.presenting import categories_line, href
+from feedback.presenting.links import href
+from feedback.presenting.words import categories_line
 
 SHOWN: Final = 5
 _LOOKED_AT: Final = 200

@@ -12,7 +12,7 @@ from core import bodies
 from core.errors import DomainError
 from feedback import comment_forms
 from feedback.pages_desk import hold_undo, posted, refused
-from feedback.presenting import href
+from feedback.presenting.links import href
 
 
 @signed_in

@@ -48,7 +48,7 @@ from feedback import (
 from feedback.checks import rerunning
 from feedback.deciding import ResolvedAlready
 from feedback.models import Bulk
-from feedback.presenting import href, panes
+from feedback.presenting.links import href, panes
 from feedback.querying import Query, completing, matching, parse
 
 _LATEST = "bulk_latest"

@@ -17,7 +17,8 @@ from core.grammar import spelled
 from core.wording import isolated
 from feedback import bulk, labelling, pages_desk
 from feedback.models import Bulk, Label
-from feedback.presenting import href, many_reports
+from feedback.presenting.links import href
+from feedback.presenting.words import many_reports
 from feedback.querying import named
 from feedback.renaming import IsThere, Renaming
 

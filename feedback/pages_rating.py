@@ -23,7 +23,7 @@ from core.templatetags.ui import at_message
 from core.wording import isolated, one_line
 from feedback import capture, marking
 from feedback.models import UserFeedback
-from feedback.presenting import RateForm, checksum
+from feedback.presenting.rating import RateForm, checksum
 from feedback.taxonomy import Category, fitting
 from feedback.wire import FeedbackIn
 from threads import finding, screens

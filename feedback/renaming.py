@@ -23,7 +23,7 @@ from core.wording import isolated
 from feedback import label_text, labelling, saved_views
 from feedback.deciding import RENAME
 from feedback.models import Bulk, Label, TriageChange
-from feedback.presenting import many_reports
+from feedback.presenting.words import many_reports
 from feedback.querying import named, parse
 from feedback.wire_verbs import RenameIn
 

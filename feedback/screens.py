@@ -23,7 +23,13 @@ from feedback.checks import records
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
 from feedback.models import Check, CheckBatch, CheckRun, Comment, Mention, Reply, Triage, TriageChange, UserFeedback
-from feedback.presenting import HistoryLine, Near, ReportCard, ReportRow, Said, Talk, Token, href, outcome_word
+from feedback.presenting.alike import Near
+from feedback.presenting.bar import Token
+from feedback.presenting.card import HistoryLine, ReportCard
+from feedback.presenting.links import href
+from feedback.presenting.rows import ReportRow
+from feedback.presenting.talk import Said, Talk
+from feedback.presenting.words import outcome_word
 from feedback.querying import Query
 from feedback.querying.words import place
 from feedback.saved_views import PAGE

@@ -19,7 +19,7 @@ from feedback.insight.figures import MOST_NAMES, figures
 from feedback.insight.period import ALL, DEFAULT, Period, period_of
 from feedback.insight.plotting import Cell
 from feedback.insight.wire import InsightOut
-from feedback.presenting import Choice, href
+from feedback.presenting.links import Choice, href
 from feedback.querying import parse, remarks
 from feedback.screens import Orgs, editing_of, tokens_of
 

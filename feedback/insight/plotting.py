@@ -12,7 +12,7 @@ from core.wording import share
 from feedback.insight import telling
 from feedback.insight.telling import days, duration
 from feedback.insight.wire import CountOut, InsightOut, NamedOut, RangeOut
-from feedback.presenting import category_word, many_reports, outcome_word
+from feedback.presenting.words import category_word, many_reports, outcome_word
 
 Link = Callable[[str], str]
 WIDTH, HEIGHT = 1200, 240

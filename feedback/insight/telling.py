@@ -8,7 +8,7 @@ from django.utils.text import get_text_list
 from core.templatetags.ui import thousands
 from core.wording import isolated, share
 from feedback.insight.wire import InsightOut, NamedOut, RangeOut, SpanOut
-from feedback.presenting import category_word, many_reports, outcome_word
+from feedback.presenting.words import category_word, many_reports, outcome_word
 
 _WEEK = 7 * 86_400
 

@@ -17,7 +17,8 @@ from core import ids
 from core.markdown import turns_shown
 from core.templatetags.ui import focus
 from core.wording import ago
-from feedback.presenting import ReportRow, href
+from feedback.presenting.links import href
+from feedback.presenting.rows import ReportRow
 from feedback.screens import Orgs
 
 register = template.Library()

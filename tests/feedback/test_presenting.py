@@ -5,21 +5,25 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from feedback import presenting
-from feedback.presenting import Choice, DeskBar, RateForm, ReportCard, ReportRow, Token
+from feedback.presenting.bar import DeskBar, Token
+from feedback.presenting.card import ReportCard
+from feedback.presenting.links import Choice, href, pane_of, panes
+from feedback.presenting.rating import RateForm
+from feedback.presenting.rows import ReportRow
+from feedback.presenting.words import category_word
 from feedback.taxonomy import FITTING, Category
 from threads.presenting.articles import Mark
 
 NOW = datetime(2026, 5, 15, 14, 30, tzinfo=UTC)
 
 
-def query_of(href: str) -> dict[str, str]:
-    return {key: values[0] for key, values in parse_qs(href.removeprefix("?")).items()}
+def query_of(link: str) -> dict[str, str]:
+    return {key: values[0] for key, values in parse_qs(link.removeprefix("?")).items()}
 
 
 def test_every_category_of_the_taxonomy_has_a_word() -> None:
     for category in Category:
-        assert presenting.category_word(category.value) == category.value.replace("_", " ").capitalize()
+        assert category_word(category.value) == category.value.replace("_", " ").capitalize()
     grouped = {group: {name for name, _, _ in choices} for group, choices in RateForm(3, "/rate/", "/").groups}
     assert grouped["both"] == FITTING["positive"] & FITTING["negative"] == {"other"}
     assert grouped["negative"] == {
@@ -85,7 +89,7 @@ def test_the_bar_names_what_is_wrong_and_the_view_one_may_change() -> None:
 
 
 def test_an_empty_query_stays_in_the_address_because_it_asks_for_everything() -> None:
-    assert presenting.href({"q": "", "after": "", "item": "fb_1"}) == "?q=&item=fb_1"
+    assert href({"q": "", "after": "", "item": "fb_1"}) == "?q=&item=fb_1"
 
 
 @pytest.mark.parametrize(
@@ -93,8 +97,8 @@ def test_an_empty_query_stays_in_the_address_because_it_asks_for_everything() ->
     [({}, "list"), ({"item": "fb_1"}, "talk"), ({"item": "fb_1", "pane": "report"}, "report"), ({"pane": "x"}, "list")],
 )
 def test_the_pane_is_in_the_address(query: dict[str, str], pane: str) -> None:
-    assert presenting.pane_of(query) == pane
-    choices = presenting.panes(query)
+    assert pane_of(query) == pane
+    choices = panes(query)
     assert [choice.is_current for choice in choices].count(True) == 1
     assert all(query_of(choice.href).get("item") == query.get("item") for choice in choices)
 

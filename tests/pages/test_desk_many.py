@@ -14,11 +14,12 @@ from django.utils import timezone
 
 from core import paging, sse
 from core.templatetags import ui
-from feedback import bulk, presenting, projecting, saved_views, triage
+from feedback import bulk, projecting, saved_views, triage
 from feedback.checks import keeping
 from feedback.checks.wire import CheckIn
 from feedback.deciding import verb_named
 from feedback.models import Bulk, Check, Label, Labelled, Reply, Retraction, SavedView, Triage, UserFeedback
+from feedback.presenting import bar
 from tests import make
 from tests.conftest import Api
 from tests.pages.desk import (
@@ -149,7 +150,7 @@ def test_all_of_very_many_are_counted_before_anything_is_done_to_them(
     browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once they are chosen: a list only counts up to a limit."""
-    for module in (paging, presenting, ui):
+    for module in (paging, bar, ui):
         monkeypatch.setattr(module, "COUNT_LIMIT", 5)
     client = browser_of("admin")
     reports(who.alice, 4)
