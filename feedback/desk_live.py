@@ -28,6 +28,7 @@ from feedback import (
     desk_records,
     desk_rerun,
     desk_screen,
+    desk_state,
     historytelling,
     leasing,
     proofs,
@@ -97,7 +98,7 @@ class _Desk:
     def __init__(self, request: HttpRequest, actor: Actor, follows: Sequence[str], *, since: datetime) -> None:
         self._request, self._actor = request, actor
         self._tz = zones.of(request)
-        self._query = desk_screen.state_of(request.GET.items(), self._tz)
+        self._query = desk_state.state_in(request.GET.items(), self._tz)
         self._changes, self._retractions = _Log(TriageChange, "at", since), _Log(Retraction, "retracted_at", since)
         self._reports = _Log(UserFeedback, "created", since)
         self._follows = follows
@@ -193,7 +194,7 @@ class _Desk:
             is_addressed = self._query.get("item") == report.feedback_id
             if is_addressed and "comment" in self._query:
                 continue
-            query = self._query if is_addressed else desk_screen.kept(self._query) | {"item": report.feedback_id}
+            query = self._query if is_addressed else desk_state.kept(self._query) | {"item": report.feedback_id}
             html = render_to_string("feedback/_said.html", desk_screen.talk(self._actor, query, report), self._request)
             told[report.feedback_id] = [sse.Event("list", html), sse.Event("say", f"{_deed(comment)}.")]
         return told

@@ -1,6 +1,6 @@
 """The template context of the desk: list, bar, open report and last action."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,6 +29,7 @@ from feedback import (
     triage,
 )
 from feedback.checks import screen as checks_screen
+from feedback.desk_state import kept
 from feedback.models import UserFeedback
 from feedback.presenting.alike import Alike
 from feedback.presenting.links import PageBeside, href
@@ -42,22 +43,8 @@ from threads.models import Thread
 from threads.presenting import cloth, excerpting
 from threads.presenting.articles import Article, Piece
 
-KEYS = ("q", "after", "item", "pane", "whole", "check", "comment", "comments", "compare")
-"""`comment`: the comment whose form is open; `comments`: set to show all of them; `compare`: a fork shown beside."""
 COMMENTS = 20
 """How many comments are shown, the last ones, unless all are wanted."""
-_OF_ITEM = ("item", "pane", "whole", "check", "comment", "comments", "compare")
-"""The keys that are about the open report."""
-
-
-def state_of(given: Any, tz: ZoneInfo) -> dict[str, str]:
-    """The known keys of an address, always with `q`; by default it shows unclaimed reports.
-
-    Days are those of the viewer's time zone, which is written into the query.
-    """
-    query = {key: value for key, value in given if key in KEYS and (value or key == "q")}
-    query = {"q": saved_views.DEFAULT.query, **query}
-    return {**query, "q": parse(query["q"]).anchored(tz).text}
 
 
 def page(
@@ -135,14 +122,6 @@ def _below(rows: Sequence[ReportRow], feedback_id: str, order: Order) -> str:
         return ""
     below = (row for row in rows if (row.feedback_id > feedback_id) is order.is_oldest_first)
     return next(below, rows[-1]).feedback_id
-
-
-def only_one(actor: Actor, parsed: Query) -> dict[str, str]:
-    """The state of a page with the report open that a query asks for by its id, if there is one: who pastes an id wants
-    to see it.
-    """
-    report_id = parsed.report_id
-    return {"item": report_id} if report_id and matching(actor, parsed).exists() else {}
 
 
 def below(actor: Actor, query: dict[str, str]) -> str:
@@ -280,8 +259,3 @@ def _around_comments(query: dict[str, str]) -> dict[str, str]:
 def _stretches(pieces: list[Piece], index: int, *, is_whole: bool) -> list[excerpting.Stretch]:
     reach = {"before": len(pieces), "after": len(pieces)} if is_whole else {}
     return excerpting.around(pieces, index, **reach)
-
-
-def kept(query: Mapping[str, str]) -> dict[str, str]:
-    """The address of the list without an open report."""
-    return {key: value for key, value in query.items() if key not in _OF_ITEM}

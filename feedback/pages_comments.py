@@ -11,7 +11,8 @@ from accounts.pages import local, signed_in
 from core import bodies
 from core.errors import DomainError
 from feedback import comment_forms
-from feedback.pages_desk import hold_undo, posted, refused
+from feedback.desk_answers import posted, refused
+from feedback.desk_session import hold_undo
 from feedback.presenting.links import href
 
 

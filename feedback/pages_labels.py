@@ -15,7 +15,7 @@ from core.actor import Actor
 from core.errors import DomainError
 from core.grammar import spelled
 from core.wording import isolated
-from feedback import bulk, labelling, pages_desk
+from feedback import bulk, desk_session, labelling
 from feedback.models import Bulk, Label
 from feedback.presenting.links import href
 from feedback.presenting.words import many_reports
@@ -94,7 +94,7 @@ def _changed(
     except DomainError as problem:
         return _list(request, actor, problem)
     notes.success(request, said)
-    pages_desk.hold_undo(request)
+    desk_session.hold_undo(request)
     return redirect(_page(form.get("after"), label))
 
 

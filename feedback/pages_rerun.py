@@ -12,8 +12,10 @@ from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound, Unauthorized
 from feedback import desk_forms, proofs, triage
 from feedback.checks import running
+from feedback.desk_answers import onward, posted, refused
+from feedback.desk_session import hold_undo
+from feedback.desk_state import desk_at, sent_from
 from feedback.models import UserFeedback
-from feedback.pages_desk import desk_at, hold_undo, onward, posted, refused, state_of
 from threads import reruns, turns
 from threads.access import require, thread_for
 from threads.status import ThreadStatus
@@ -30,7 +32,7 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     try:
         bodies.check_storable(form.dict())
         report = triage.report_for(actor, feedback_id)
-        _require_ended(actor, report, state_of(request).get("compare"))
+        _require_ended(actor, report, sent_from(request).get("compare"))
         source = thread_for(actor, report.thread.thread_id, Right.FORK)
         asked: dict[str, object] = {name: form[name] for name in running.CHOICES if form.get(name)}
         asked |= desk_forms.AGENT_NOW if "agent" in form else {}
@@ -40,7 +42,7 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
         return refused(request, actor, problem, item=feedback_id)
     hold_undo(request)
     shown = {"item": feedback_id, "pane": "talk", "compare": made.thread_id}
-    return onward(request, desk_at(state_of(request) | shown))
+    return onward(request, desk_at(sent_from(request) | shown))
 
 
 def _require_ended(actor: Actor, report: UserFeedback, thread_id: str | None) -> None:
@@ -64,4 +66,4 @@ def stop(request: HttpRequest, feedback_id: str, thread_id: str) -> HttpResponse
         return refused(request, actor, problem, item=feedback_id)
     hold_undo(request)
     shown = {"item": feedback_id, "pane": "talk", "compare": thread_id}
-    return onward(request, desk_at(state_of(request) | shown))
+    return onward(request, desk_at(sent_from(request) | shown))

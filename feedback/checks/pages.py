@@ -16,7 +16,7 @@ from accounts.pages import local, signed_in
 from core import bodies, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from feedback import desk_rerun, desk_telling, pages_desk, triage
+from feedback import desk_answers, desk_rerun, desk_session, desk_state, desk_telling, triage
 from feedback.checks import judging, keeping, presenting, records, running, screen
 from feedback.checks.expecting import WORDS
 from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
@@ -46,13 +46,13 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
     actor = admin_actor(request)
     if request.method == "GET":
         if request.GET and not request.headers.get("HX-Request"):  # a link of the page with a rejected form
-            return pages_desk.to_desk(request, item=feedback_id)
+            return desk_answers.to_desk(request, item=feedback_id)
         running.come_by()
         report = triage.report_for(actor, feedback_id)
         if "mark" in request.GET:
             state = keeping.of_report(report).values_list("state", flat=True).first() or ""
             return render(request, "feedback/checks/_mark.html", {"state": state, "of": feedback_id})
-        shown = screen.of_report(actor, report) | desk_rerun.ways(pages_desk.state_of(request))
+        shown = screen.of_report(actor, report) | desk_rerun.ways(desk_state.sent_from(request))
         return render(request, "feedback/checks/_polled.html", shown)
     form = request.POST
     try:
@@ -60,10 +60,10 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         said, tag = _pressed(actor, feedback_id, form)
     except DomainError as problem:
         rows = _rows(form)
-        return pages_desk.refused(
+        return desk_answers.refused(
             request, actor, problem, item=feedback_id, part="check", check_rows=rows, check_title=form.get("title", "")
         )
-    pages_desk.hold_undo(request)
+    desk_session.hold_undo(request)
     if said:
         notes.success(request, said, extra_tags=tag)
     return redirect(local(request, form.get("here", ""), otherwise="feedback:checks"))
@@ -132,7 +132,7 @@ def run(request: HttpRequest) -> HttpResponse:
     except DomainError as problem:
         notes.warning(request, f"Nothing was started. {problem.message}")
     else:
-        pages_desk.follow(request, batch.batch_id)
+        desk_session.follow(request, batch.batch_id)
         return redirect("feedback:batch", batch.batch_id)
     return redirect(_with_options(local(request, form.get("here", ""), otherwise="feedback:checks"), form))
 

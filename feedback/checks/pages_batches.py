@@ -14,7 +14,7 @@ from accounts.pages import signed_in
 from core import bodies, forms, paging, zones
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from feedback import pages_desk
+from feedback import desk_session, desk_state
 from feedback.checks import batches, presenting_batches, running, screen
 from feedback.checks.presenting_batches import BatchLine
 from feedback.checks.wire import FixBatchIn
@@ -55,7 +55,7 @@ def _batch(request: HttpRequest, actor: Actor, batch_id: str, *, status: int = 2
     running.come_by()
     now, against = running.batch_for(actor, batch_id), request.GET.get("against", "")
     if now.ended_at:
-        pages_desk.follow(request, batch_id, is_over=True)
+        desk_session.follow(request, batch_id, is_over=True)
     earlier = running.batch_for(actor, against) if against else None
     others = [each for each in batches.comparable(actor, now)[:OTHERS] if each not in (now, earlier)]
     turned = request.GET.get("turned", "")
@@ -71,7 +71,7 @@ def _batch(request: HttpRequest, actor: Actor, batch_id: str, *, status: int = 2
     context |= {
         "others": _lines([earlier, *others] if earlier else others),
         "zone": zones.of(request),
-        "desk": pages_desk.last_list(request),
+        "desk": desk_state.last_list(request),
         "onward": f"?{urlencode(onward)}" if context["next_from"] else "",
         "is_news": HtmxDetails(request).target == "results",  # which asks for it only while the batch runs
         **more,
@@ -112,7 +112,7 @@ def fix(request: HttpRequest, batch_id: str) -> HttpResponse:
             ticked=form.getlist("feedback_ids"),
             status=problem.status,
         )
-    return redirect(pages_desk.last_list(request))
+    return redirect(desk_state.last_list(request))
 
 
 @signed_in
