@@ -12,7 +12,7 @@ from django.conf import settings
 
 from catalogue import sweeping as clearing
 from core.db import give_connection_back, log_refused
-from feedback import bulk, digesting, sweeping
+from feedback import bulk_work, digesting, sweeping
 from feedback.insight import tallying
 from feedback.webhooks import sending
 from threads import indexing
@@ -78,7 +78,7 @@ def _sweep(pause: Callable[[float], object] = time.sleep) -> None:
 
     Each startup sweep runs until it has succeeded once: what this process starts later is not stuck.
     """
-    orphaned = [claims.sweep, bulk.sweep, sending.sweep]
+    orphaned = [claims.sweep, bulk_work.sweep, sending.sweep]
     while True:
         orphaned = [sweep for sweep in orphaned if not _done("sweep.failed", partial(sweep, orphans=True))]
         for sweep in (claims.sweep, sweeping.sweep, clearing.sweep):

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from core import jobs
-from feedback import bulk, digesting, sweeping
+from feedback import bulk_work, digesting, sweeping
 from feedback.checks import running
 from feedback.insight import tallying
 from feedback.webhooks import outbox, sending
@@ -13,7 +13,7 @@ from feedback.webhooks import outbox, sending
 def advance_bulk(bulk_id: int) -> None:
     """Run a bulk to its end."""
     with jobs.repeated("feedback.bulk"):
-        bulk.advance(bulk_id)
+        bulk_work.advance(bulk_id)
 
 
 @shared_task(name="feedback.digest", ignore_result=True)

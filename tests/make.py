@@ -10,7 +10,7 @@ from unittest.mock import patch
 from django.utils import timezone
 
 from core import bodies, notices
-from feedback import bulk, capture
+from feedback import bulk_work, capture
 from feedback.models import Bulk
 from feedback.wire import FeedbackIn, UserFeedbackOut
 from tests.people import Person
@@ -128,7 +128,7 @@ def half_done_bulk() -> Bulk:
     """The latest bulk as a worker leaves it that dies behind its first chunk."""
     row = Bulk.objects.latest("pk")
     with patch.object(notices, "publish", side_effect=SystemExit), suppress(SystemExit):
-        bulk.advance(row.pk)
+        bulk_work.advance(row.pk)
     return row
 
 

@@ -21,7 +21,7 @@ from accounts import leaving
 from accounts.models import User
 from core import ids, jobs, stopping
 from core.errors import InvalidRequest
-from feedback import bulk, deciding, fixing, labelling, last_action, projecting, saved_views, triage, undoing
+from feedback import bulk, bulk_work, deciding, fixing, labelling, last_action, projecting, saved_views, triage, undoing
 from feedback.models import Bulk, Label, Labelled, Reply, SavedView, TriageChange, UserFeedback
 from feedback.wire_verbs import ReplyIn, ResolveIn
 from tests import make
@@ -384,7 +384,7 @@ def test_a_renaming_that_is_stopped_leaves_each_report_under_one_name(admin, act
     for each in reports:
         act(each, "label", add=["money"])
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     told = rename(admin, "money", name="cash")
     for clash in ({"name": "bags"}, {"name": "cash", "merge": True}):
         assert refusal_of(admin.request("PATCH", "admin/feedback/labels/money", clash))[0] == 409
@@ -760,17 +760,17 @@ def test_what_was_done_and_undone_since_does_not_keep_an_earlier_action(act, adm
 def test_a_bulk_can_be_undone_for_half_an_hour_from_its_end(act, admin, who, reports, monkeypatch):
     """The last reports may have needed no change."""
     monkeypatch.setattr(bulk, "AT_ONCE", 0)
-    monkeypatch.setattr(bulk, "CHUNK", 1)
+    monkeypatch.setattr(bulk_work, "CHUNK", 1)
     begun = data_of(
         admin.post("admin/feedback/bulk", {"verb": "label", "arguments": {"add": ["x"]}, "feedback_ids": reports})
     )
     row = Bulk.objects.get()
     Bulk.objects.update(state=Bulk.State.RUNNING)
-    bulk._advance_chunk(who.admin.actor, row.pk)
+    bulk_work._advance_chunk(who.admin.actor, row.pk)
     for each in reports[1:]:
         act(each, "label", add=["x"])
     with time_machine.travel(timezone.now() + timedelta(minutes=20), tick=True):
-        while bulk._advance_chunk(who.admin.actor, row.pk):
+        while bulk_work._advance_chunk(who.admin.actor, row.pk):
             pass
     with time_machine.travel(timezone.now() + timedelta(minutes=40), tick=True):
         last = last_action.last_action(who.admin.actor, bulk.shown(who.admin.actor))
@@ -989,7 +989,7 @@ def test_a_name_for_which_a_saved_view_has_no_room_is_refused_before_anything_is
 def test_a_label_keeps_its_name_while_a_bulk_goes_by_it(admin, act, who, monkeypatch, query):
     """Each chunk asks again what matches: under another name nothing would, or all that was to be left alone."""
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     rated = [make.rating(who.alice, make.thread(who.alice, f"{place}"), 1, notes="x").feedback_id for place in range(8)]
     for feedback_id in rated[:4]:
         act(feedback_id, "label", add=["a"])
@@ -1000,9 +1000,9 @@ def test_a_label_keeps_its_name_while_a_bulk_goes_by_it(admin, act, who, monkeyp
         status, _, said = refusal_of(admin.request("PATCH", "admin/feedback/labels/a", change))
         assert status == 409 and "A bulk action over a query with label a is running." in said
     assert data_of(admin.request("PATCH", "admin/feedback/labels/a", {"name": "A"}))["name"] == "A"
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     Bulk.objects.filter(pk=row.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    bulk.advance(row.pk)
+    bulk_work.advance(row.pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (ended["state"], ended["done_count"], ended["total"]) == ("done", 4, 4)
     noted = UserFeedback.objects.filter(admin_note="Seen.")
@@ -1020,7 +1020,7 @@ def test_no_bulk_goes_by_a_label_that_is_being_renamed(admin, act, who, monkeypa
         body = {"verb": "note", "arguments": {"admin_note": "Seen."}, "query": query}
         status, _, said = refusal_of(admin.post("admin/feedback/bulk", body))
         assert status == 409 and "is already being renamed" in said
-    bulk.advance(Bulk.objects.get(verb="rename").pk)
+    bulk_work.advance(Bulk.objects.get(verb="rename").pk)
     body = {"verb": "note", "arguments": {"admin_note": "Seen."}, "query": "label:b"}
     assert data_of(admin.post("admin/feedback/bulk", body))["total"] == 4
 
@@ -1095,7 +1095,7 @@ def test_a_label_that_a_renaming_fills_is_not_deleted(admin, reports, monkeypatc
     data_of(admin.request("PATCH", "admin/feedback/labels/money", {"name": "cash"}))
     status, _, message = refusal_of(admin.request("DELETE", "admin/feedback/labels/cash"))
     assert (status, message) == (409, "Label cash is already being renamed; the desk shows the progress.")
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     label = Label.objects.get()
     assert (label.name, label.description, label.labelled.count()) == ("cash", "The money.", len(reports))
 
@@ -1104,20 +1104,20 @@ def test_a_worker_that_is_told_to_stop_leaves_the_rest_of_a_bulk_to_the_next_one
     """It would go on for as long as there are reports. It is queued again once, and claimed at once."""
     monkeypatch.setattr(stopping, "_told", threading.Event())
     monkeypatch.setattr(bulk, "AT_ONCE", 0)
-    monkeypatch.setattr(bulk, "CHUNK", 1)
+    monkeypatch.setattr(bulk_work, "CHUNK", 1)
     begun = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     pk, asked = Bulk.objects.get().pk, []
     monkeypatch.setattr(jobs, "enqueue", lambda task, row_id: asked.append((task, row_id)))
     worker_shutting_down.send(sender="worker", sig="SIGTERM", how="Warm", exitcode=0)
-    bulk.advance(pk)
+    bulk_work.advance(pk)
     assert asked == [] and not TriageChange.objects.exists()
     stopping._told.clear()
     monkeypatch.setattr(triage, "subject_of", stopped_by(triage.subject_of))
-    bulk.advance(pk)
+    bulk_work.advance(pk)
     now = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (now["state"], now["done_count"], asked) == ("running", 1, [("feedback.bulk", pk)])
     monkeypatch.undo()
-    bulk.advance(pk)
+    bulk_work.advance(pk)
     now = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (now["state"], now["done_count"], TriageChange.objects.count()) == ("done", 3, 3)
 
@@ -1147,12 +1147,12 @@ def test_a_bulk_that_has_changed_nothing_yet_is_taken_back_before_it_does(admin,
     assert queued["state"] == "queued"
     done = undone(admin, queued["action_id"])
     assert (done["state"], done["total"]) == ("done", 0)
-    bulk.advance(Bulk.objects.earliest("pk").pk)
+    bulk_work.advance(Bulk.objects.earliest("pk").pk)
     assert Bulk.objects.earliest("pk").state == "cancelled" and not TriageChange.objects.exists()
     again = refusal_of(admin.post("admin/feedback/undo", {"action_id": queued["action_id"]}))
     assert again[::2] == (409, "This action was already undone.")
     data_of(admin.post("admin/feedback/bulk", {"verb": "label", "arguments": {"add": ["a"]}, "feedback_ids": reports}))
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     renamed = data_of(admin.request("PATCH", "admin/feedback/labels/a", {"name": "b"}))
     action = data_of(admin.get(f"admin/feedback/bulk/{renamed['bulk_id']}"))["action_id"]
     status, _, message = refusal_of(admin.post("admin/feedback/undo", {"action_id": action}))
@@ -1163,7 +1163,7 @@ def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypa
     """And is refused while one is under way, and once all was dealt with."""
     done = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     monkeypatch.setattr(bulk, "AT_ONCE", 1)
-    monkeypatch.setattr(bulk, "CHUNK", 1)
+    monkeypatch.setattr(bulk_work, "CHUNK", 1)
 
     def refusal():
         return refusal_of(admin.post("admin/feedback/undo", {"action_id": done["action_id"]}))[::2]
@@ -1181,7 +1181,7 @@ def test_an_undo_that_was_stopped_goes_on_with_the_rest(admin, reports, monkeypa
         assert left() == 3 - stops
     begun = undone(admin, done["action_id"])
     assert begun["total"] == 1
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (ended["state"], ended["done_count"], ended["failed_count"], left()) == ("done", 1, 0, 0)
     assert refusal() == (409, "This action was already undone.")
@@ -1231,7 +1231,7 @@ def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, m
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     User.objects.filter(pk=who.admin.user.pk).update(**lost)
-    bulk.advance(Bulk.objects.get().pk)
+    bulk_work.advance(Bulk.objects.get().pk)
     assert queued["state"] == "queued"
     assert Bulk.objects.get().state == "cancelled" and Bulk.objects.get().finished_at
     assert not TriageChange.objects.exists()
@@ -1239,12 +1239,12 @@ def test_a_bulk_ends_when_its_author_is_no_admin_any_more(admin, who, reports, m
 
 def test_a_bulk_whose_author_is_switched_off_midway_stops_there_and_says_so(admin, who, reports, monkeypatch):
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     half_done = make.half_done_bulk()
     User.objects.filter(pk=who.admin.user.pk).update(is_active=False)
-    bulk.sweep(orphans=True)
-    bulk.advance(half_done.pk)
+    bulk_work.sweep(orphans=True)
+    bulk_work.advance(half_done.pk)
     told = data_of(Api(second_admin().token).get(f"admin/feedback/bulk/{queued['bulk_id']}"))
     assert (told["state"], told["total"], told["done_count"], told["failed_count"]) == ("cancelled", 3, 2, 0)
     assert told["finished_at"] and TriageChange.objects.count() == 2
@@ -1253,7 +1253,7 @@ def test_a_bulk_whose_author_is_switched_off_midway_stops_there_and_says_so(admi
 def resolved_behind(admin, reports):
     """A bulk that a worker carried to its end."""
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
-    bulk.advance(Bulk.objects.get().pk)
+    bulk_work.advance(Bulk.objects.get().pk)
     return data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
 
 
@@ -1291,9 +1291,9 @@ def resolved_with_replies(who, reports):
 def test_an_undo_counts_reports_however_their_changes_are_mixed(admin, who, reports, monkeypatch, chunk):
     action = resolved_with_replies(who, reports)
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", chunk)
+    monkeypatch.setattr(bulk_work, "CHUNK", chunk)
     queued = undone(admin, action)
-    bulk.advance(Bulk.objects.latest("id").pk)
+    bulk_work.advance(Bulk.objects.latest("id").pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
     assert (ended["state"], ended["total"], ended["done_count"], ended["failed_count"]) == ("done", 3, 3, 0)
     assert not UserFeedback.objects.filter(resolved=True).exists()
@@ -1312,7 +1312,7 @@ def test_a_report_whose_undo_meets_a_defect_stays_as_it_was_and_is_counted_once(
     monkeypatch.setattr(undoing, "undo_one", undo_one)
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     queued = undone(admin, action)
-    bulk.advance(Bulk.objects.latest("id").pk)
+    bulk_work.advance(Bulk.objects.latest("id").pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
     assert (ended["state"], ended["total"], ended["done_count"], ended["failed_count"]) == ("done", 3, 2, 1)
     assert [each["feedback_id"] for each in ended["failures"]] == [reports[1]]
@@ -1339,10 +1339,10 @@ def test_a_defect_that_the_commit_meets_is_that_report_s_alone_too(admin, report
 def test_a_bulk_whose_every_report_has_the_defect_ends_and_says_so(admin, reports, monkeypatch, chunk):
     """Arguments that this version no longer takes, for one."""
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", chunk)
+    monkeypatch.setattr(bulk_work, "CHUNK", chunk)
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     Bulk.objects.update(arguments={"outcome": "of old"})
-    bulk.advance(Bulk.objects.get().pk)
+    bulk_work.advance(Bulk.objects.get().pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
     assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("cancelled", 0, min(chunk, 3))
     assert not TriageChange.objects.exists()
@@ -1363,7 +1363,7 @@ def test_a_defect_of_one_report_takes_nothing_from_an_undo_of_the_others(admin, 
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     begun = undone(admin, done["action_id"])
     assert begun["state"] == "queued"
-    bulk.advance(Bulk.objects.order_by("pk").last().pk)
+    bulk_work.advance(Bulk.objects.order_by("pk").last().pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (ended["state"], ended["done_count"], ended["failed_count"]) == ("done", 1, 2)
     assert data_of(admin.get(f"admin/feedback/{reports[1]}/triage"))["public_reply"] is None
@@ -1373,7 +1373,7 @@ def test_what_is_reported_after_a_bulk_was_asked_for_is_not_meant(admin, who, th
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "query": "is:open"}))
     later = make.rating(who.alice, thread, 7).feedback_id
-    bulk.advance(Bulk.objects.get().pk)
+    bulk_work.advance(Bulk.objects.get().pk)
     ended = data_of(admin.get(f"admin/feedback/bulk/{queued['bulk_id']}"))
     assert (ended["state"], ended["total"], ended["done_count"]) == ("done", 3, 3)
     [left] = data_of(admin.get("admin/feedback?q=is:open"))["items"]
@@ -1383,24 +1383,24 @@ def test_what_is_reported_after_a_bulk_was_asked_for_is_not_meant(admin, who, th
 def test_a_bulk_that_takes_long_is_left_to_the_worker_that_is_at_it(admin, reports, monkeypatch):
     """Each chunk takes 20 seconds here; a lease of the first one would be over by the second."""
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 1)
+    monkeypatch.setattr(bulk_work, "CHUNK", 1)
     data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     queued = []
-    monkeypatch.setattr(bulk.jobs, "enqueue", lambda *job: queued.append(job))
+    monkeypatch.setattr(bulk_work.jobs, "enqueue", lambda *job: queued.append(job))
     with time_machine.travel(timezone.now(), tick=False) as clock:
 
         def pass_time(_):
             clock.shift(20)
-            bulk.sweep()
+            bulk_work.sweep()
 
-        monkeypatch.setattr(bulk.notices, "publish", pass_time)
-        bulk.advance(Bulk.objects.get().pk)
+        monkeypatch.setattr(bulk_work.notices, "publish", pass_time)
+        bulk_work.advance(Bulk.objects.get().pk)
     assert (Bulk.objects.get().state, queued) == ("done", [])
 
 
 def test_a_bulk_that_is_taken_back_while_it_runs_says_when_it_ended(admin, reports, monkeypatch):
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     queued = data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "feedback_ids": reports}))
     make.half_done_bulk()
     back = undone(admin, queued["action_id"])

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core.errors import DomainError
 from core.wire import Nothing
-from feedback import bulk, capture, triage
+from feedback import bulk, bulk_work, capture, triage
 from feedback.deciding import verb_named
 from feedback.models import Bulk, BulkFailure, Triage
 from feedback.wire_verbs import DuplicateIn
@@ -282,6 +282,6 @@ def test_a_bulk_counts_what_comes_to_match_before_it_is_reached(api, reports, ac
     )
     assert (begun["state"], begun["total"]) == ("queued", 2)
     act(reports[2], "label", add=["same"])
-    bulk.advance(Bulk.objects.get().pk)
+    bulk_work.advance(Bulk.objects.get().pk)
     done = data_of(api("admin").get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (done["state"], done["total"], done["done_count"]) == ("done", 3, 3)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, example, given, settings, strategies
 
 from accounts.models import User
-from feedback import bulk
+from feedback import bulk, bulk_work
 from feedback.models import Bulk, UserFeedback
 from tests import make
 from tests.conftest import Api, data_of, refusal_of
@@ -222,7 +222,7 @@ def test_an_undo_that_is_redone_while_it_runs_stops_and_what_it_undid_is_done_ag
     body = {"verb": "own", "arguments": {"owner": "me"}, "feedback_ids": reports}
     action = data_of(admin.post("admin/feedback/bulk", body))["action_id"]
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     back = undo(action)
     assert back["state"] == "queued"
     make.half_done_bulk()

@@ -16,7 +16,7 @@ from django.utils import timezone
 from core import bodies, db
 from core.errors import Conflict, DomainError
 from core.wire import Nothing
-from feedback import bulk, capture, deciding, digesting, leasing, triage, undo_chunk, versions
+from feedback import bulk, bulk_work, capture, deciding, digesting, leasing, triage, undo_chunk, versions
 from feedback.models import Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEvent
 from feedback.webhooks import outbox
@@ -280,7 +280,7 @@ def test_undo_never_names_a_report_that_was_taken_back(api, who, thread, path, a
 @pytest.mark.parametrize("ticked", [True, False])
 def test_a_running_bulk_goes_on_over_reports_taken_back(api, who, thread, path, ticked, monkeypatch):
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     given = [make.rating(who.alice, thread, index).feedback_id for index in (1, 3, 5, 7, 9)]
     chosen = {"feedback_ids": given} if ticked else {"query": "is:open"}
     admin = api("admin")
@@ -289,8 +289,8 @@ def test_a_running_bulk_goes_on_over_reports_taken_back(api, who, thread, path, 
     bulk_row = make.half_done_bulk()
     for index in (1, 5):  # one that was dealt with, one whose turn comes
         data_of(take_back(api("alice"), path, index))
-    bulk.sweep(orphans=True)
-    bulk.advance(bulk_row.pk)
+    bulk_work.sweep(orphans=True)
+    bulk_work.advance(bulk_row.pk)
     done = data_of(admin.get(f"admin/feedback/bulk/{begun['bulk_id']}"))
     assert (done["state"], done["done_count"], done["failed_count"], done["skipped_count"]) == ("done", 4, 0, 1)
     assert data_of(admin.get("admin/feedback?resolved=false"))["items"] == []

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import User
 from core import fulltext
 from core.errors import InvalidRequest, Unauthorized, Unavailable
-from feedback import bulk, digesting, indexing, querying
+from feedback import bulk, bulk_work, digesting, indexing, querying
 from feedback.models import (
     Bulk,
     Label,
@@ -521,7 +521,7 @@ def test_a_bulk_in_the_background_digests_what_changed_before_each_chunk(api, ba
         row.notes = "giraffe"
         row.save()
         Reworded.objects.get_or_create(feedback=row)
-    bulk.advance(Bulk.objects.get(key=started["bulk_id"].partition("_")[2]).pk)
+    bulk_work.advance(Bulk.objects.get(key=started["bulk_id"].partition("_")[2]).pk)
     assert not UserFeedback.objects.filter(resolved=True, notes="giraffe").exists()
 
 

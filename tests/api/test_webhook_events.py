@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from accounts.models import Membership
 from core import jobs, outbound
-from feedback import bulk
+from feedback import bulk, bulk_work
 from feedback.models import Bulk, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
 from feedback.webhooks import outbox, sending
@@ -822,14 +822,14 @@ def test_a_label_that_is_set_with_a_resolution_is_told_as_such(api, who, thread,
 def test_without_an_undo_window_a_large_bulk_is_told_as_it_goes(api, who, thread, sent, monkeypatch, settings):
     settings.HEDDLE = settings.HEDDLE.model_copy(update={"webhook_delay_seconds": 0})
     monkeypatch.setattr(bulk, "AT_ONCE", 0)
-    monkeypatch.setattr(bulk, "CHUNK", 1)
+    monkeypatch.setattr(bulk_work, "CHUNK", 1)
     admin = api("admin")
     hooks.endpoint(admin, URL, "feedback.resolved")
     for _ in range(2):
         make.rating(who.bob, make.thread(who.bob))
     data_of(admin.post("admin/feedback/bulk", {"verb": "resolve", "query": "is:open"}))
     Bulk.objects.update(state=Bulk.State.RUNNING)
-    assert bulk._advance_chunk(who.admin.actor, Bulk.objects.get().pk)
+    assert bulk_work._advance_chunk(who.admin.actor, Bulk.objects.get().pk)
     hooks.work()
     assert types(sent) == ["feedback.resolved"]
 
@@ -864,7 +864,7 @@ def test_without_an_undo_window_a_bulk_wakes_one_job_and_not_one_for_each(
 def test_a_large_bulk_is_told_when_none_of_it_can_be_undone_any_more(api, who, thread, sent, monkeypatch):
     """Its window begins with its end; while it is being undone, nothing of it is told."""
     monkeypatch.setattr(bulk, "AT_ONCE", 0)
-    monkeypatch.setattr(bulk, "CHUNK", 1)
+    monkeypatch.setattr(bulk_work, "CHUNK", 1)
     admin = api("admin")
     hooks.endpoint(admin, URL, "feedback.resolved")
     made = [make.rating(who.bob, make.thread(who.bob)) for _ in range(3)]
@@ -872,9 +872,9 @@ def test_a_large_bulk_is_told_when_none_of_it_can_be_undone_any_more(api, who, t
     row = Bulk.objects.get(key=started["bulk_id"].partition("_")[2])
     actor = who.admin.actor
     Bulk.objects.filter(pk=row.pk).update(state=Bulk.State.RUNNING)
-    assert bulk._advance_chunk(actor, row.pk)
+    assert bulk_work._advance_chunk(actor, row.pk)
     with time_machine.travel(timezone.now() + timedelta(minutes=20), tick=True):
-        while bulk._advance_chunk(actor, row.pk):
+        while bulk_work._advance_chunk(actor, row.pk):
             pass
     with later(45 / 60):
         hooks.work()
@@ -882,7 +882,7 @@ def test_a_large_bulk_is_told_when_none_of_it_can_be_undone_any_more(api, who, t
         undoing = data_of(admin.post("admin/feedback/undo", {"action_id": started["action_id"]}))
         undo = Bulk.objects.get(key=undoing["bulk_id"].partition("_")[2])
         Bulk.objects.filter(pk=undo.pk).update(state=Bulk.State.RUNNING)
-        assert bulk._advance_chunk(actor, undo.pk)
+        assert bulk_work._advance_chunk(actor, undo.pk)
     with later(2):
         hooks.work()
         assert sent == [], "the rest is being undone"

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from config import embedded
-from feedback import bulk
+from feedback import bulk_work
 from feedback.checks import running
 from feedback.webhooks import sending
 from tests import make
@@ -63,7 +63,7 @@ def test_what_a_process_that_died_was_at_is_free_at_once(who, rounds):
     assert not is_held(turn)
 
 
-@pytest.mark.parametrize(("of", "name"), [(running, "go_on"), (bulk, "sweep"), (sending, "sweep")])
+@pytest.mark.parametrize(("of", "name"), [(running, "go_on"), (bulk_work, "sweep"), (sending, "sweep")])
 def test_a_turn_that_runs_here_is_never_free_whatever_else_fails(who, rounds, monkeypatch, of, name):
     turn = Turn.objects.get(thread=make.thread(who.alice, run=False))
     monkeypatch.setattr(of, name, raising)
@@ -82,9 +82,9 @@ def test_each_kind_is_freed_until_that_was_done_once_and_none_waits_for_another(
 
         return sweep
 
-    for module in (claims, bulk, sending):
+    for module in (claims, bulk_work, sending):
         monkeypatch.setattr(module, "sweep", noting(module))
     monkeypatch.setattr(running, "go_on", raising)
     rounds(lambda: None)
     assert seen["threads.runner.claims"] == [True, False, True, False]
-    assert seen["feedback.bulk"] == seen["feedback.webhooks.sending"] == [True, False, False]
+    assert seen["feedback.bulk_work"] == seen["feedback.webhooks.sending"] == [True, False, False]

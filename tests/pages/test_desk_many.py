@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from core import paging, sse
 from core.templatetags import ui
-from feedback import bulk, projecting, saved_views, triage
+from feedback import bulk, bulk_work, projecting, saved_views, triage
 from feedback.checks import keeping
 from feedback.checks.wire import CheckIn
 from feedback.deciding import verb_named
@@ -382,7 +382,7 @@ def test_while_a_bulk_runs_the_key_for_undo_stops_it_and_undoes_nothing_before(
     browser_of: Browser, who: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     made, client = reports(who.alice, 5), browser_of("admin")
     then(client, press(client, opened(client, made[0]), "note", admin_note="before"))
     page = then(client, send(client, get(client, DESK + ALL), "resolve", made))
@@ -430,7 +430,7 @@ def test_a_large_bulk_runs_behind_shows_how_far_it_is_and_can_be_stopped(
     form = page.id("bulks").one("form")
     assert form.words.startswith("Resolve 0 0 of 5") and form.one("progress")["max"] == "5"
     assert get(client_of(second_admin()), DESK).id("bulks").none("form"), "it is nobody else's"
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     make.half_done_bulk()
     page = get(client, DESK + "?q=is:open")
     assert "2 of 5" in page.id("bulks").words and len(words(page)) == 3
@@ -448,7 +448,7 @@ def test_what_is_done_while_a_bulk_runs_is_told_and_undone_before_it(
 ) -> None:
     """In the order in which it was asked for, though the bulk stores its last changes later."""
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     made, client = reports(who.alice, 5), browser_of("admin")
     then(client, press(client, opened(client, made[0]), "own me"))
     page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
@@ -463,14 +463,14 @@ def test_what_is_done_while_a_bulk_runs_is_told_and_undone_before_it(
     assert told(page)[0] == "Undone: resolution of 2 reports."
     assert page.id("undo").words.startswith("Before that: Claimed “report 4”")
     Bulk.objects.filter(state=Bulk.State.RUNNING).update(lease_until=timezone.now())
-    bulk.advance(Bulk.objects.get(verb="label").pk)
+    bulk_work.advance(Bulk.objects.get(verb="label").pk)
     page = get(client, DESK + ALL)
     assert told(page) == ["New label mail on 5 reports."] and page.id("bulks").none("form")
     assert page.id("undo").words.startswith("Before that: Claimed “report 4”")
     page = then(client, submit(client, page.id("undo")))
     assert page.id("undo").words.startswith("Before that: New label mail on 5 reports")
     page = then(client, submit(client, page.id("undo")))
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     assert not Labelled.objects.exists()
     page = get(client, DESK + ALL)
     assert page.id("undo").words.startswith("Before that: Claimed “report 0”")
@@ -486,7 +486,7 @@ def test_an_undo_that_a_worker_ends_says_so_and_what_was_before_is_no_news(
     page = then(client, submit(client, page.id("desk-status").one("form")))
     assert told(page) == ["Undoing: new label mail on 5 reports."]
     assert "0 of 5" in page.id("bulks").words
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     for _ in range(2):
         page = get(client, DESK + ALL)
         assert told(page) == ["Undone: label mail on 5 reports."]
@@ -502,7 +502,7 @@ def test_an_undo_that_was_stopped_is_offered_again(
     made, client = reports(who.alice, 5), browser_of("admin")
     page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     then(client, submit(client, page.id("desk-status").one("form")))
     make.half_done_bulk()
     page = get(client, DESK + ALL)
@@ -510,7 +510,7 @@ def test_an_undo_that_was_stopped_is_offered_again(
     assert told(page) == ["Stopped after 2 of 5. Undo again to continue."]
     assert page.id("undo").words.startswith("Before that: New label mail on 5 reports")
     then(client, submit(client, page.id("undo")))
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     assert not Labelled.objects.exists()
     assert told(get(client, DESK + ALL)) == ["Undone: label mail on 5 reports."]
 
@@ -522,7 +522,7 @@ def test_a_redo_of_many_is_done_by_a_worker_and_is_an_action_again(
     page = then(client, send(client, get(client, DESK + ALL), "label", made, label="mail"))
     page = then(client, submit(client, page.id("undo")))
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     page = then(client, submit(client, page.id("redo")))
     assert told(page) == ["Redoing: label mail on 5 reports."] and "0 of 5" in page.id("bulks").words
     make.half_done_bulk()
@@ -530,12 +530,12 @@ def test_a_redo_of_many_is_done_by_a_worker_and_is_an_action_again(
     assert told(page) == ["Stopped after 2 of 5. Redo again to continue.", "New label mail on 2 reports"]
     assert Labelled.objects.count() == 2
     then(client, submit(client, page.id("redo")))
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     assert Labelled.objects.count() == 5
     page = get(client, DESK + ALL)
     assert page.none("form", id="redo") and page.id("undo").words.startswith("Labelled 3 reports mail")
     page = then(client, submit(client, page.id("undo")))
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     page = then(client, submit(client, get(client, DESK + ALL).id("undo")))
     assert not Labelled.objects.exists()
 
@@ -854,7 +854,7 @@ def test_a_redo_that_ran_while_something_else_was_done_is_told_in_words(
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     then(client, submit(client, page.id("redo")))
     then(client, press(client, opened(client, made[5]), "note", admin_note="x"))
-    bulk.advance(Bulk.objects.latest("pk").pk)
+    bulk_work.advance(Bulk.objects.latest("pk").pk)
     assert told(get(client, DESK + ALL)) == ["Claimed 5 reports."]
 
 
@@ -873,11 +873,11 @@ def test_a_bulk_that_goes_on_meanwhile_does_not_take_a_redo_away(
 ) -> None:
     made, client = reports(who.alice, 6), browser_of("admin")
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk, "CHUNK", 2)
+    monkeypatch.setattr(bulk_work, "CHUNK", 2)
     then(client, send(client, get(client, DESK + ALL), "own me", made[:5]))
     page = then(client, press(client, opened(client, made[5]), "note", admin_note="x"))
     page = then(client, submit(client, page.id("undo")))
     assert page.id("redo")
     running = Bulk.objects.get(verb="own")
-    assert bulk._claim(running.pk) and bulk._advance_once(who.admin.actor, running.pk, 2)
+    assert bulk_work._claim(running.pk) and bulk_work.advance_once(who.admin.actor, running.pk, 2)
     assert get(client, DESK + ALL).id("redo")

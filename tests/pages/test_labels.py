@@ -6,7 +6,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from feedback import bulk, labelling, pages_labels
+from feedback import bulk, bulk_work, labelling, pages_labels
 from feedback.models import Bulk, Label
 from tests.pages.desk import Browser, do, opened, reports, stored, words
 from tests.pages.dom import Node, dom, get, queries, submit, then
@@ -171,7 +171,7 @@ def test_many_reports_follow_in_the_background(
     assert "Renaming late to soon on 2 reports. The desk shows the progress." in page.words
     again = dom(changed(client, "late", name="never"), 409)
     assert "late is already being renamed" in again.words
-    bulk.advance(Bulk.objects.get().pk)
+    bulk_work.advance(Bulk.objects.get().pk)
     assert [stored(each).admin_label for each in made] == ["soon", "soon"]
     assert list(rows(get(client, LABELS))) == ["soon"]
 
