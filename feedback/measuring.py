@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from core.measures import Gauge
 from feedback.models import UserFeedback, WebhookDelivery, WebhookEndpoint
-from feedback.webhooks import outbox
+from feedback.webhooks import settling
 
 State = WebhookDelivery.State
 _LATELY = timedelta(hours=1)
@@ -31,7 +31,7 @@ def _webhooks() -> list[Gauge]:
         failing=Count("pk", filter=Q(is_enabled=True, failing_since__isnull=False)),
         disabled=Count("pk", filter=Q(is_enabled=False)),
     )
-    kinds = [rows.order_by("due_at") for rows in outbox.due_events()]
+    kinds = [rows.order_by("due_at") for rows in settling.due_events()]
     due = sum(rows.count() for rows in kinds)
     # The first of each kind's index: an aggregate would read all that a bulk has left.
     oldest = [found for rows in kinds for found in rows.values_list("due_at", flat=True)[:1]]

@@ -6,7 +6,7 @@ from core import jobs
 from feedback import bulk_work, digesting, sweeping
 from feedback.checks import running
 from feedback.insight import tallying
-from feedback.webhooks import outbox, sending
+from feedback.webhooks import sending, settling
 
 
 @shared_task(name="feedback.bulk", ignore_result=True)
@@ -28,14 +28,14 @@ def digest() -> None:
 def settle(event_id: int) -> None:
     """Turn a due event into deliveries."""
     with jobs.repeated("feedback.settle"):
-        outbox.settle(event_id)
+        settling.settle(event_id)
 
 
 @shared_task(name="feedback.settle_due", ignore_result=True)
 def settle_due(_: int) -> None:
     """Turn what is due into deliveries."""
     with jobs.repeated("feedback.settle_due"):
-        outbox.settle_due()
+        settling.settle_due()
 
 
 @shared_task(name="feedback.deliver", ignore_result=True)

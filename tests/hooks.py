@@ -6,7 +6,7 @@ from accounts.models import Membership
 from core import bodies
 from feedback import triage
 from feedback.models.webhook import WebhookEndpoint
-from feedback.webhooks import outbox, sending
+from feedback.webhooks import sending, settling
 from feedback.wire import TriageIn
 from tests.conftest import Api, data_of
 from tests.people import Person
@@ -30,8 +30,8 @@ def endpoint(api: Api, url: str, *events: str, **more: Any) -> dict[str, Any]:
 
 def work() -> None:
     """Do what a worker would: settle what is due, and send it."""
-    for event_id in outbox.due():
-        outbox.settle(event_id)
+    for event_id in settling.due():
+        settling.settle(event_id)
     for endpoint_id in WebhookEndpoint.objects.order_by("pk").values_list("pk", flat=True):
         sending.deliver(endpoint_id)
 

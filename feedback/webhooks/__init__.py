@@ -1,7 +1,7 @@
 """Webhooks: notify other programs of changes to reports.
 
 A verb that changes a report calls `announce` inside its transaction. This writes a row to the outbox if a webhook wants
-the event. A worker does the rest: `outbox` turns due events into deliveries, `sending` sends them.
+the event. A worker does the rest: `settling` turns due events into deliveries, `sending` sends them.
 """
 
 from feedback.webhooks.events import (
@@ -15,7 +15,6 @@ from feedback.webhooks.events import (
 )
 from feedback.webhooks.outbox import (
     announce,
-    announce_retraction,
     announce_updates,
     hold,
     questions_of,
@@ -23,6 +22,7 @@ from feedback.webhooks.outbox import (
     wanted,
     write_down,
 )
+from feedback.webhooks.retractions import announce_retraction
 
 __all__ = [
     "EVENT_OF_OUTCOME",

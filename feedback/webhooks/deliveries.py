@@ -11,7 +11,7 @@ from core import ids, jobs, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from feedback.webhooks import audience, endpoints, outbox, sending
+from feedback.webhooks import audience, endpoints, handing_out, sending
 from feedback.webhooks.events import TEST, TestData, ToldTest
 from feedback.webhooks.wire import AttemptOut, DeliveryOut, DeliveryPageOut, SentDeliveryOut
 
@@ -43,7 +43,7 @@ def replay(endpoint: WebhookEndpoint, delivery: WebhookDelivery) -> WebhookDeliv
     with transaction.atomic():
         if not WebhookDelivery.objects.filter(pk=delivery.pk).update(**again):
             raise NotFound(_UNKNOWN)  # it was pruned from the log just now
-        jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
+        jobs.enqueue_on_commit(handing_out.DELIVER, endpoint.pk)
     delivery.refresh_from_db(fields=again)
     return delivery
 
@@ -63,7 +63,7 @@ def test(endpoint: WebhookEndpoint) -> WebhookDelivery:
             body=told.model_dump_json(),
             **_before_all_others(endpoint),
         )
-        jobs.enqueue_on_commit(outbox.DELIVER, endpoint.pk)
+        jobs.enqueue_on_commit(handing_out.DELIVER, endpoint.pk)
     return delivery
 
 

@@ -17,7 +17,7 @@ from core.db import again, is_named_elsewhere
 from core.errors import InvalidRequest, NotFound, Unauthorized
 from core.versions import require_seen
 from feedback.models.webhook import WebhookEndpoint
-from feedback.webhooks import outbox, signing
+from feedback.webhooks import handing_out, signing
 from feedback.webhooks.audience import WHOSE, audience_of_endpoint, require_audience
 from feedback.webhooks.events import EVENTS
 from feedback.webhooks.wire import WebhookIn, WebhookOut, WebhookPageOut, WebhookPatch, WebhookSecretOut
@@ -107,7 +107,7 @@ def update(actor: Actor, endpoint: WebhookEndpoint, body: WebhookPatch, *, seen:
             setattr(held, name, value)
         # Only these columns, so that concurrent changes of others without a lock also take effect.
         held.save(update_fields=written)
-        jobs.enqueue_on_commit(outbox.DELIVER, held.pk)
+        jobs.enqueue_on_commit(handing_out.DELIVER, held.pk)
     return held
 
 

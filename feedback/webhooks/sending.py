@@ -23,7 +23,7 @@ from django.utils import timezone
 from core import jobs, outbound, stopping
 from core.errors import DomainError
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
-from feedback.webhooks import audience, outbox, signing
+from feedback.webhooks import audience, handing_out, outbox, retractions, settling, signing
 from feedback.webhooks.events import RETRACTED
 
 logger = logging.getLogger("heddle.webhooks")
@@ -63,7 +63,7 @@ def deliver(endpoint_id: int) -> None:
     finally:
         _slots.release()
     if waiting := _waiting():
-        jobs.enqueue(outbox.DELIVER, waiting)
+        jobs.enqueue(handing_out.DELIVER, waiting)
 
 
 def sweep(*, orphans: bool = False) -> int:
@@ -73,7 +73,7 @@ def sweep(*, orphans: bool = False) -> int:
     """
     if orphans:
         WebhookEndpoint.objects.exclude(lease_until=None).update(lease_until=None)
-    if outbox.due():
+    if settling.due():
         jobs.enqueue(outbox.SETTLE_DUE, 0)
     waiting = _due().values("endpoint")
     # Slots are few, and a server that hangs occupies one for long: so working webhooks come first, and of those that
@@ -81,7 +81,7 @@ def sweep(*, orphans: bool = False) -> int:
     found = WebhookEndpoint.objects.filter(pk__in=waiting).order_by(F("failed_at").asc(nulls_first=True), "pk")
     endpoints = list(found.values_list("pk", flat=True))
     for endpoint_id in endpoints:
-        jobs.enqueue(outbox.DELIVER, endpoint_id)
+        jobs.enqueue(handing_out.DELIVER, endpoint_id)
     _forget()
     return len(endpoints)
 
@@ -255,7 +255,7 @@ def _forget() -> None:
     is_old = Q(settled_at__lt=limit) | Q(created__lt=limit) & ~Q(name=RETRACTED)
     if old := _some(WebhookDelivery.objects.filter(is_old)):
         with transaction.atomic():
-            outbox.remember_told(old)
+            retractions.remember_told(old)
             WebhookDelivery.objects.filter(pk__in=old).delete()
     # Not before its deliveries, which would go with it and not be remembered.
     if old := _some(WebhookEvent.objects.filter(settled_at__lt=limit, deliveries=None)):

@@ -12,7 +12,7 @@ from core import related
 from feedback import proofs, querying
 from feedback.models import Check, CheckBatch, CheckRun, RatedTool, Triage, UserFeedback, WebhookEndpoint
 from feedback.querying import sides
-from feedback.webhooks import outbox, sending
+from feedback.webhooks import sending, settling
 from tests import hooks, make
 from tests.conftest import data_of
 from threads.models import Pin
@@ -228,7 +228,7 @@ def test_what_is_sent_next_and_what_is_settled_next_come_in_the_order_of_an_inde
     hooks.endpoint(api("admin"), "https://hooks.example.org/in", *hooks.ALL)
     report = make.rating(who.alice, make.thread(who.alice))
     hooks.triaged(report.feedback_id, who.admin, resolved=True)
-    asked = list(plans_of(outbox.due))
+    asked = list(plans_of(settling.due))
     assert len(asked) == 2
     for _, plan in asked:
         assert "webhook_event_due" in plan and "TEMP B-TREE" not in plan and "Sort" not in plan

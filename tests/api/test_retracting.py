@@ -19,7 +19,7 @@ from core.wire import Nothing
 from feedback import bulk, bulk_work, capture, deciding, digesting, leasing, triage, undo_chunk, versions
 from feedback.models import Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEvent
-from feedback.webhooks import outbox
+from feedback.webhooks import settling
 from feedback.wire import TriageIn
 from feedback.wire_verbs import DuplicateIn
 from tests import hooks, make
@@ -498,7 +498,7 @@ def test_a_report_is_taken_back_while_a_webhook_tells_of_it(who, api, by, monkey
     thread = make.conversation(who.alice, 4, visibility="org")
     hooks.endpoint(api("admin"), "https://hooks.example.org/x")
     make.rating(who.alice, thread, 1)
-    outbox.settle(WebhookEvent.objects.get().pk)
+    settling.settle(WebhookEvent.objects.get().pk)
     delivery, client = WebhookDelivery.objects.get(), api("alice")
     with transaction.atomic():
         WebhookDelivery.objects.select_for_update().get(pk=delivery.pk)
@@ -525,7 +525,7 @@ def test_a_report_is_taken_back_while_its_event_is_handed_out(who, api, monkeypa
     make.rating(who.alice, thread, 1)
     client = api("alice")
     with transaction.atomic():
-        outbox.settle(WebhookEvent.objects.get().pk)
+        settling.settle(WebhookEvent.objects.get().pk)
         assert WebhookDelivery.objects.count() == 1
         going, came = aside(lambda: data_of(take_back(client, f"threads/{thread.thread_id}")))
         going.join(0.5)

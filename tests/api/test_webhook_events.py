@@ -16,7 +16,7 @@ from core import jobs, outbound
 from feedback import bulk, bulk_work
 from feedback.models import Bulk, UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
-from feedback.webhooks import outbox, sending
+from feedback.webhooks import sending, settling
 from tests import hooks, make
 from tests.conftest import data_of
 
@@ -81,8 +81,8 @@ def test_a_rating_is_told_before_its_change_whichever_is_settled_first(alice, ap
     for sentiment in ("negative", "positive"):
         data_of(api("bob").post(f"threads/{thread.thread_id}/messages/1/feedback", {"sentiment": sentiment}))
     first, second = WebhookEvent.objects.order_by("pk").values_list("pk", flat=True)
-    outbox.settle(second)
-    outbox.settle(first)
+    settling.settle(second)
+    settling.settle(first)
     hooks.work()
     assert types(sent) == ["feedback.submitted", "feedback.updated"]
 
@@ -580,24 +580,24 @@ def test_what_happened_before_a_webhook_was_disabled_is_told_when_it_is_enabled(
 
 def test_many_events_are_settled_by_one_job_after_the_other(alice, who, thread, sent, monkeypatch):
     """So that turns, whose jobs are in the same queue, wait for one of them at most; one that fails stops no other."""
-    asked, settle = [], outbox.settle
+    asked, settle = [], settling.settle
     hooks.endpoint(alice, URL)
     for _ in range(5):
         make.rating(who.bob, make.thread(who.bob, visibility="org"))
-    broken = outbox.due()[1]
+    broken = settling.due()[1]
 
     def failing(event_id):
         if event_id == broken:
             raise RuntimeError
         settle(event_id)
 
-    monkeypatch.setattr(outbox, "_AT_ONCE", 3)
-    monkeypatch.setattr(outbox, "settle", failing)
+    monkeypatch.setattr(settling, "_AT_ONCE", 3)
+    monkeypatch.setattr(settling, "settle", failing)
     monkeypatch.setattr(jobs, "enqueue", lambda task, row: asked.append(task))
-    outbox.settle_due()
+    settling.settle_due()
     assert asked.count("feedback.settle_due") == 1
-    outbox.settle_due()
-    assert outbox.due() == [broken]
+    settling.settle_due()
+    assert settling.due() == [broken]
 
 
 def test_a_retraction_outlives_the_log_of_a_disabled_webhook(alice, api, who, thread, sent):
@@ -607,7 +607,7 @@ def test_a_retraction_outlives_the_log_of_a_disabled_webhook(alice, api, who, th
     make.rating(who.bob, thread)
     hooks.work()
     make.rating(who.alice, thread)
-    outbox.settle(WebhookEvent.objects.get(settled_at=None).pk)
+    settling.settle(WebhookEvent.objects.get(settled_at=None).pk)
     data_of(alice.patch(path, {"enabled": False}))
     retract(api, thread)
     with later(31 * 24):
@@ -645,7 +645,7 @@ def test_whoever_was_told_long_ago_is_told_that_it_is_gone(alice, api, who, thre
 def test_a_message_that_was_dropped_is_not_remembered_as_told(alice, who, thread, sent):
     hooks.endpoint(alice, URL, *hooks.SAID, "feedback.retracted")
     make.rating(who.bob, thread)
-    outbox.settle(WebhookEvent.objects.get().pk)
+    settling.settle(WebhookEvent.objects.get().pk)
     type(thread).objects.filter(pk=thread.pk).update(visibility="private")
     hooks.work()
     with later(31 * 24):
@@ -661,8 +661,8 @@ def test_what_was_never_sent_was_not_told(alice, api, who, thread, sent):
     """Due but not sent while they might be told, then dropped."""
     hooks.endpoint(alice, URL, *hooks.SAID, "feedback.retracted")
     make.rating(who.bob, thread)
-    for event_id in outbox.due():
-        outbox.settle(event_id)
+    for event_id in settling.due():
+        settling.settle(event_id)
     thread.visibility = "private"
     thread.save()
     hooks.work()
@@ -839,7 +839,7 @@ def test_without_an_undo_window_a_bulk_wakes_one_job_and_not_one_for_each(
 ):
     """Turns are in the same queue. What asks while the job is at work is not left to the sweep."""
     settings.HEDDLE = settings.HEDDLE.model_copy(update={"webhook_delay_seconds": 0})
-    admin, asked, settle = api("admin"), [], outbox.settle
+    admin, asked, settle = api("admin"), [], settling.settle
     hooks.endpoint(admin, URL, "feedback.resolved", "feedback.updated")
     for _ in range(5):
         make.rating(who.bob, make.thread(who.bob))
@@ -852,13 +852,13 @@ def test_without_an_undo_window_a_bulk_wakes_one_job_and_not_one_for_each(
     def meanwhile(event_id):
         settle(event_id)
         if event_id == first:
-            outbox.settle_due()
+            settling.settle_due()
 
-    first = outbox.due()[0]
+    first = settling.due()[0]
     asked.clear()
-    monkeypatch.setattr(outbox, "settle", meanwhile)
-    outbox.settle_due()
-    assert asked.count("feedback.settle_due") == 1 and outbox.due() == []
+    monkeypatch.setattr(settling, "settle", meanwhile)
+    settling.settle_due()
+    assert asked.count("feedback.settle_due") == 1 and settling.due() == []
 
 
 def test_a_large_bulk_is_told_when_none_of_it_can_be_undone_any_more(api, who, thread, sent, monkeypatch):
@@ -913,8 +913,8 @@ def told_of(sent):
 def test_what_submitters_do_is_not_kept_waiting_by_what_the_desk_did(api, who, sent, behind_a_bulk, is_settled):
     """A new rating, a change and a retraction; but of the report that was changed first what was done before."""
     if is_settled:
-        for event_id in outbox.due():
-            outbox.settle(event_id)
+        for event_id in settling.due():
+            settling.settle(event_id)
     first, second, third, fourth = behind_a_bulk
     new = make.rating(who.alice, make.thread(who.alice)).feedback_id
     make.rating(who.bob, report_thread(third), notes="Not yet.")
@@ -935,9 +935,9 @@ def test_what_submitters_do_is_not_kept_waiting_by_what_the_desk_did(api, who, s
 def test_a_rating_that_the_sweep_finds_is_settled_before_a_bulk(who, sent, behind_a_bulk, monkeypatch):
     """Its own job may be lost; then it is one of many that are due."""
     new = make.rating(who.alice, make.thread(who.alice)).feedback_id
-    monkeypatch.setattr(outbox, "_AT_ONCE", 2)
-    outbox.settle_due()
-    monkeypatch.setattr(outbox, "due", list)
+    monkeypatch.setattr(settling, "_AT_ONCE", 2)
+    settling.settle_due()
+    monkeypatch.setattr(settling, "due", list)
     hooks.work()
     assert told_of(sent) == [("submitted", new), ("resolved", behind_a_bulk[0].feedback_id)]
 
@@ -1008,8 +1008,8 @@ def test_they_are_told_as_one_in_whatever_order_workers_come_to_them(api, who, t
         hooks.triaged(report.feedback_id, who.admin, admin_label=words)
         replied(api("admin"), report.feedback_id, public_reply=words)
     with later():
-        for event_id in outbox.due()[::order]:
-            outbox.settle(event_id)
+        for event_id in settling.due()[::order]:
+            settling.settle(event_id)
         hooks.work()
     assert sorted(types(sent)) == ["feedback.replied", "feedback.updated"]
 
@@ -1136,8 +1136,8 @@ def test_who_lost_the_right_meanwhile_is_told_nothing_and_what_is_due_waits(alic
     made = hooks.endpoint(alice, URL)
     for person in (who.bob, who.alice):
         make.rating(person, thread)
-    for event_id in outbox.due():
-        outbox.settle(event_id)
+    for event_id in settling.due():
+        settling.settle(event_id)
     Membership.objects.filter(user=who.alice.user).update(role=Membership.Role.MEMBER)
     hooks.work()
     assert sent == []
@@ -1155,7 +1155,7 @@ def test_a_thread_that_turned_private_is_not_told_of(alice, who, thread, sent):
     """B146: between the settling and the sending."""
     hooks.endpoint(alice, URL)
     make.rating(who.bob, thread)
-    outbox.settle(WebhookEvent.objects.get().pk)
+    settling.settle(WebhookEvent.objects.get().pk)
     type(thread).objects.filter(pk=thread.pk).update(visibility="private")
     hooks.work()
     assert sent == []
@@ -1168,7 +1168,7 @@ def test_a_full_record_never_goes_to_somebody_who_is_no_platform_admin_any_more(
     who.admin.user.memberships.create(org=who.acme, role=Membership.Role.ADMIN)
     hooks.endpoint(api("admin"), URL, org_id=who.acme.org_id)
     make.rating(who.bob, thread)
-    outbox.settle(WebhookEvent.objects.get().pk)
+    settling.settle(WebhookEvent.objects.get().pk)
     type(who.admin.user).objects.filter(pk=who.admin.user.pk).update(is_staff=False)
     hooks.work()
     assert sent == []
@@ -1183,7 +1183,7 @@ def test_settling_twice_makes_one_delivery(alice, who, thread):
     hooks.endpoint(alice, URL)
     make.rating(who.bob, thread)
     for _ in range(2):
-        outbox.settle(WebhookEvent.objects.get().pk)
+        settling.settle(WebhookEvent.objects.get().pk)
     assert WebhookDelivery.objects.count() == 1
 
 

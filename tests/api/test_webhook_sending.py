@@ -17,7 +17,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from core import jobs, outbound, stopping
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
-from feedback.webhooks import audience, sending
+from feedback.webhooks import audience, sending, settling
 from tests import hooks, make
 from tests.conftest import data_of
 from tests.receiver import Reply, receiving, silent_port
@@ -410,8 +410,8 @@ def test_a_worker_that_is_told_to_stop_leaves_the_rest_to_the_next_one(alice, ho
     monkeypatch.setattr(jobs, "enqueue", lambda task, row_id: asked.append((task, row_id)))
     for _ in range(3):
         rate()
-    for event_id in sending.outbox.due():
-        sending.outbox.settle(event_id)
+    for event_id in settling.due():
+        settling.settle(event_id)
     told = {"sender": "worker", "sig": "SIGTERM", "how": "Warm", "exitcode": 0}
     receiver.answers(Reply(meanwhile=lambda: worker_shutting_down.send(**told)), Reply())
     pk = WebhookEndpoint.objects.get().pk
@@ -448,8 +448,8 @@ def test_the_sweep_asks_for_what_is_due_and_first_for_those_that_answer(alice, r
     rate()
     assert sending.sweep() == 0
     assert asked == [("feedback.settle_due", 0)]
-    sending.outbox.settle_due()
-    assert not sending.outbox.due()
+    settling.settle_due()
+    assert not settling.due()
     WebhookEndpoint.objects.filter(pk=failing.pk).update(failing_since=timezone.now(), failed_at=timezone.now())
     asked.clear()
     assert sending.sweep() == 2
@@ -477,8 +477,8 @@ def test_what_is_deleted_while_it_is_dropped_leaves_nothing(alice, hook, receive
     def deleting(*asked):
         data_of(alice.request("DELETE", f"/v1/webhooks/{hook['webhook_id']}"))
 
-    for event_id in sending.outbox.due():
-        sending.outbox.settle(event_id)
+    for event_id in settling.due():
+        settling.settle(event_id)
     monkeypatch.setattr(audience, "audience_for", deleting)
     hooks.work()
     assert receiver.got == [] and not WebhookDelivery.objects.exists()
@@ -488,8 +488,8 @@ def test_what_is_sent_again_while_an_attempt_fails_has_all_its_retries(alice, ho
     """The attempt that is under way is the last of the old ones, and fails after somebody asked."""
     receiver.answers(Reply(500), Reply(204))
     rate()
-    for event_id in sending.outbox.due():
-        sending.outbox.settle(event_id)
+    for event_id in settling.due():
+        settling.settle(event_id)
     WebhookDelivery.objects.update(tries=7)
     send, [item] = outbound.send, log(alice, hook)
 
@@ -571,7 +571,7 @@ def test_one_that_recovered_is_not_kept_waiting_by_those_that_hang(alice, hook, 
         rate()
     asked: list[int] = []
     monkeypatch.setattr(jobs, "enqueue", lambda task, pk: asked.append(pk))
-    sending.outbox.settle_due()
+    settling.settle_due()
     for tried in (*pks, *pks):
         asked.clear()
         sending.sweep()

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import Org
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint
-from feedback.webhooks import outbox
+from feedback.webhooks import settling
 from tests import hooks, make
 from tests.pages.dom import dom, get, queries, submit
 
@@ -213,8 +213,8 @@ def test_a_delivery_has_a_page_with_its_message_which_waits_for_its_result(alice
 def test_a_message_that_its_owner_may_no_longer_receive_is_not_shown(alice, here, who):
     thread = make.thread(who.bob, visibility="org")
     make.rating(who.bob, thread, notes="wrong by a year")
-    for event_id in outbox.due():
-        outbox.settle(event_id)
+    for event_id in settling.due():
+        settling.settle(event_id)
     own = get(alice, here).one("tbody").one("a")["href"]
     assert "wrong by a year" in get(alice, own).words
     type(thread).objects.update(visibility="private")
