@@ -10,7 +10,7 @@ from core import bodies, paging
 from core.api import Endpoint, data, describe, record, tagged
 from core.errors import InvalidRequest
 from core.prepared import Question
-from feedback import capture, finding, projecting, taxonomy, triage, versions
+from feedback import access, capture, finding, projecting, taxonomy, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
 from threads.access import message_questions_of, message_standing_for
 from threads.api import SdkEndpoint, ThreadEndpoint
@@ -65,7 +65,7 @@ class AllFeedback(Endpoint):
 class OneFeedback(Endpoint):
     @describe(gives=FullFeedbackOut, has_etag=True, summary="Get a report (H7)")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
-        report = triage.report_for(self.actor, feedback_id)
+        report = access.report_for(self.actor, feedback_id)
         version = versions.of(report)
         return tagged(record(projecting.full_record_of(report.pk)), str(version))
 
@@ -74,7 +74,7 @@ class OneFeedback(Endpoint):
         try:
             body = self.parse(TriageIn)
         except InvalidRequest:
-            triage.report_for(self.actor, feedback_id)  # report a missing right or report before an invalid body
+            access.report_for(self.actor, feedback_id)  # report a missing right or report before an invalid body
             raise
         return record(triage.update(self.actor, feedback_id, body, expected=request.headers.get("If-Match")))
 

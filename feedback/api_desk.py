@@ -11,7 +11,7 @@ from core import bodies, ids, paging
 from core.actor import Actor
 from core.api import Endpoint, data, describe, record, records, tagged
 from core.wire import Exact, Nothing
-from feedback import bulk, commenting, desk_records, exporting, labelling, leasing, saved_views, triage
+from feedback import access, bulk, commenting, desk_records, exporting, labelling, leasing, saved_views, triage
 from feedback.deciding import Verb, verb_named
 from feedback.models import Bulk, SavedView
 from feedback.wire_desk import (
@@ -49,14 +49,14 @@ class DeskEndpoint(Endpoint):
 class Triage(DeskEndpoint):
     @describe(gives=DeskRecordOut, has_etag=True, summary="Get a report with its triage data")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
-        found = desk_records.desk_record(triage.report_for(self.actor, feedback_id))
+        found = desk_records.desk_record(access.report_for(self.actor, feedback_id))
         return tagged(record(found), found.version)
 
 
 class History(DeskEndpoint):
     @describe(gives=ChangeOut, many=True, summary="Get the history of a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
-        return records(desk_records.history(triage.report_for(self.actor, feedback_id)))
+        return records(desk_records.history(access.report_for(self.actor, feedback_id)))
 
 
 class Comments(DeskEndpoint):
@@ -66,7 +66,7 @@ class Comments(DeskEndpoint):
 
     @describe(takes=CommentIn, gives=CommentOut, summary="Comment on a report")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
-        triage.report_for(self.actor, feedback_id)
+        access.report_for(self.actor, feedback_id)
         return record(desk_records.comment_record(commenting.add(self.actor, feedback_id, self.parse(CommentIn))))
 
 
@@ -94,7 +94,7 @@ class RestoreComment(DeskEndpoint):
 class AcknowledgeComments(DeskEndpoint):
     @describe(takes=SeenIn, summary="Acknowledge the comments on a report that ask you")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
-        triage.report_for(self.actor, feedback_id)
+        access.report_for(self.actor, feedback_id)
         commenting.acknowledge(self.actor, feedback_id, self.parse(SeenIn))
         return data(None)
 
@@ -102,7 +102,7 @@ class AcknowledgeComments(DeskEndpoint):
 class Actions(DeskEndpoint):
     @describe(takes=ActIn, gives=ActedOut, has_version=True, has_etag=True, summary="Apply an action to a report")
     def post(self, request: Request, feedback_id: str) -> HttpResponse:
-        triage.report_for(self.actor, feedback_id)
+        access.report_for(self.actor, feedback_id)
         asked = self.parse(ActIn)
         verb, body = _spelled_out(asked)
         expected = request.headers.get("If-Match")
@@ -143,7 +143,7 @@ class Undo(DeskEndpoint):
 class OneLease(DeskEndpoint):
     @describe(takes=Nothing, gives=LeaseOut, summary="Take or renew the presence lease, for two minutes")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
-        triage.report_for(self.actor, feedback_id)
+        access.report_for(self.actor, feedback_id)
         self.parse(Nothing)
         return record(LeaseOut(held_by=leasing.hold(self.actor, feedback_id)))
 

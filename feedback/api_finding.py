@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from core.api import Endpoint, describe, records
-from feedback import querying, similar, triage
+from feedback import access, querying, similar
 from feedback.wire_finding import QueryFieldOut, SimilarReportOut
 
 
@@ -19,4 +19,4 @@ class QueryTerms(Endpoint):
 class SimilarReports(Endpoint):
     @describe(gives=SimilarReportOut, many=True, summary="List similar reports, with the reasons")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
-        return records(similar.similar_to(self.actor, triage.report_for(self.actor, feedback_id)))
+        return records(similar.similar_to(self.actor, access.report_for(self.actor, feedback_id)))

@@ -17,7 +17,7 @@ from core.errors import Conflict, InvalidRequest, NotFound
 from core.grammar import spelled
 from core.prepared import Prepared, PreparedRow
 from core.wire import Exact
-from feedback import bulk_work, digesting, projecting, renaming, triage, undoing
+from feedback import access, bulk_work, desk_notices, digesting, projecting, renaming, undoing
 from feedback.deciding import REDO, RENAME, UNDO, UPDATE, Verb, require_possible
 from feedback.models import Bulk, BulkFailure, Retraction, UserFeedback
 from feedback.querying import Query, matching, named, understood
@@ -70,7 +70,7 @@ def change_label(
     if the name does not change.
     """
     require_admin(actor)
-    with triage.named_reports_stay(), transaction.atomic():
+    with access.named_reports_stay(), transaction.atomic():
         begun = renaming.begin(actor, name, to, merge=merge, description=description)
         if begun.is_nothing:
             return begun, None
@@ -86,7 +86,7 @@ def undo(actor: Actor, action: str) -> Bulk:
     A stopped undo continues with the rest. An undo is redone: what it took back is done again, now, by the actor.
     """
     require_admin(actor)
-    with triage.named_reports_stay(), transaction.atomic():
+    with access.named_reports_stay(), transaction.atomic():
         _hold(action)
         undoing.require_undoable(actor, action)
         bulk_work.stop(Bulk.objects.filter(key=action))
@@ -180,7 +180,7 @@ def _latest() -> int:
 @anew
 def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
     bulk = copy(bulk)  # a second try begins with what was given
-    with triage.named_reports_stay(), transaction.atomic():
+    with access.named_reports_stay(), transaction.atomic():
         bulk.failed_count = len(unknown)
         bulk.state = Bulk.State.QUEUED if bulk.total > AT_ONCE else Bulk.State.RUNNING
         bulk.save()
@@ -202,7 +202,7 @@ def _begin(actor: Actor, bulk: Bulk, *, unknown: Sequence[str] = ()) -> Bulk:
         while bulk_work.advance_once(actor, bulk.pk, AT_ONCE):
             pass  # the reports, and then a check whether there are more
         bulk.refresh_from_db()
-        triage.announce()
+        desk_notices.announce()
     return bulk
 
 

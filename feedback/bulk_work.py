@@ -18,11 +18,11 @@ from django.utils import timezone
 
 from accounts.authentication import actor_of_user
 from accounts.rights import require_admin
-from core import ids, jobs, notices, stopping
+from core import ids, jobs, stopping
 from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, DomainError, Unavailable
-from feedback import digesting, following, renaming, triage, undoing
+from feedback import desk_notices, digesting, following, renaming, triage, undoing
 from feedback.deciding import REDO, RENAME, ResolvedAlready, verb_named
 from feedback.fixing import FIX
 from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
@@ -54,7 +54,7 @@ def advance(bulk_pk: int) -> None:
                 digesting.finish(_lease_end().timestamp() - time.time())
             if not _advance_chunk(_author(bulk_pk), bulk_pk):
                 break
-            notices.publish(triage.NOTICE)
+            desk_notices.publish()
             if stopping.has_begun():
                 _hand_over(bulk_pk)
                 return
@@ -62,7 +62,7 @@ def advance(bulk_pk: int) -> None:
         raise
     except DomainError:  # its author is no longer an admin
         stop(Bulk.objects.filter(pk=bulk_pk))
-    notices.publish(triage.NOTICE)
+    desk_notices.publish()
 
 
 def sweep(*, orphans: bool = False) -> None:
@@ -80,7 +80,7 @@ def stop(rows: QuerySet[Bulk]) -> bool:
     """Cancel those that have not ended; returns whether there were any."""
     ended = rows.filter(state__in=Bulk.OPEN).update(state=Bulk.State.CANCELLED, finished_at=timezone.now())
     if ended:
-        triage.announce()
+        desk_notices.announce()
     return bool(ended)
 
 

@@ -14,7 +14,7 @@ from core.db import again, is_named_elsewhere
 from core.errors import InvalidRequest, NotFound
 from core.prepared import PreparedInsert, Question
 from core.rows import new
-from feedback import inheriting, projecting, taxonomy, triage, webhooks
+from feedback import desk_notices, inheriting, projecting, taxonomy, webhooks
 from feedback.deciding import is_revisited
 from feedback.models import Retraction, Triage, UserFeedback
 from feedback.wire import FeedbackIn, ReplyOut, UserFeedbackOut
@@ -58,7 +58,7 @@ def submit(actor: Actor, message: MessageStanding, body: FeedbackIn) -> UserFeed
         if said in wanted:
             webhooks.write_down(said, report, actor_id=actor.user_id)
         if said == webhooks.UPDATED:  # an admin may have it open
-            triage.announce()
+            desk_notices.announce()
     return projecting.submitted_record(report, message.thread, actor)
 
 
@@ -127,7 +127,7 @@ def _take_back(actor: Actor, pk: int) -> bool:
         webhooks.announce_retraction(report, actor_id=actor.user_id)
         Retraction.objects.create(key=report.key)
         report.delete()
-        triage.announce()
+        desk_notices.announce()
     return True
 
 

@@ -10,7 +10,7 @@ from core.actor import Actor
 from core.db import anew
 from core.errors import InvalidRequest
 from core.wording import isolated
-from feedback import commenting, desk_forms, triage
+from feedback import access, commenting, desk_forms, triage
 from feedback.models import Comment
 from feedback.wire_desk import CommentIn, CommentPatch, SeenIn
 
@@ -25,7 +25,7 @@ def apply_to_report(actor: Actor, feedback_id: str, form: QueryDict) -> str:
     """
     if not desk_forms.has_typed_note(form):
         return _apply(actor, feedback_id, form)
-    with triage.named_reports_stay(), transaction.atomic():
+    with access.named_reports_stay(), transaction.atomic():
         triage.act(actor, feedback_id, desk_forms.note_step(form), **desk_forms.seen(form))
         return f"{_apply(actor, feedback_id, form)} The note was saved, too."
 

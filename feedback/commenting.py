@@ -21,7 +21,7 @@ from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.prepared import Prepared
 from core.visible import is_visible
-from feedback import projecting, triage
+from feedback import access, desk_notices, projecting
 from feedback.models import Comment, Mention, UserFeedback
 from feedback.undoing import WINDOW
 from feedback.wire_desk import CommentIn, CommentPatch, SeenIn
@@ -41,7 +41,7 @@ _NAMES = re.compile(r"(?<![\w.+@/-])@([\w.!#$%&'*+=?^~-]++@[\w.-]++|[\w.+-]++(?!
 
 def listed(actor: Actor, feedback_id: str) -> list[Comment]:
     """The comments on a report with authors and mentions, oldest first; without deleted ones. Three queries."""
-    return list(_of(triage.report_for(actor, feedback_id).pk).filter(deleted_at=None))
+    return list(_of(access.report_for(actor, feedback_id).pk).filter(deleted_at=None))
 
 
 def shown(actor: Actor, report: UserFeedback, most: int | None) -> tuple[list[Comment], int]:
@@ -99,7 +99,7 @@ def add(actor: Actor, feedback_id: str, body: CommentIn) -> Comment:
     nothing is seen, and for more than `MOST` comments.
     """
     text = _clean(body.text)
-    report = triage.report_for(actor, feedback_id)
+    report = access.report_for(actor, feedback_id)
     with transaction.atomic():
         _hold(report.pk)
         there = Comment.objects.filter(feedback=report)
@@ -114,7 +114,7 @@ def add(actor: Actor, feedback_id: str, body: CommentIn) -> Comment:
         Mention.objects.bulk_create(
             Mention(comment=comment, feedback=report, person_id=pk, is_answer=True) for pk in sorted(answered)
         )
-        triage.announce()
+        desk_notices.announce()
     return _found(comment)
 
 
@@ -134,7 +134,7 @@ def edit(actor: Actor, feedback_id: str, comment_id: str, body: CommentPatch, *,
             now = timezone.now()
             _save(comment, now, text=text, edited_at=now)
             _ask(comment)
-            triage.announce()
+            desk_notices.announce()
     return _found(comment)
 
 
@@ -145,7 +145,7 @@ def delete(actor: Actor, feedback_id: str, comment_id: str) -> None:
         if comment.deleted_at is None:
             now = timezone.now()
             _save(comment, now, deleted_at=now)
-            triage.announce()
+            desk_notices.announce()
 
 
 def restore(actor: Actor, feedback_id: str, comment_id: str) -> Comment:
@@ -154,24 +154,24 @@ def restore(actor: Actor, feedback_id: str, comment_id: str) -> Comment:
         comment = _held(actor, feedback_id, comment_id, "restore a comment")
         if comment.deleted_at is not None:
             _save(comment, timezone.now(), deleted_at=None)
-            triage.announce()
+            desk_notices.announce()
     return _found(comment)
 
 
 def acknowledge(actor: Actor, feedback_id: str, body: SeenIn) -> None:
     """Say that what others asked the actor here needs no answer, up to the comment `body.seen` if that is given."""
-    report = triage.report_for(actor, feedback_id)
+    report = access.report_for(actor, feedback_id)
     with transaction.atomic():
         _hold(report.pk)
         _settle(actor, report.pk, body.seen)
-        triage.announce()
+        desk_notices.announce()
 
 
 def own(actor: Actor, feedback_id: str, comment_id: str, what: str = "change a comment") -> Comment:
     """The actor's own comment on that report, also a deleted one; raises `NotFound`, and `Unauthorized` for another
     person's, which says `what` only its author may do.
     """
-    rows = Comment.objects.filter(_is_there_for(actor), feedback=triage.report_for(actor, feedback_id))
+    rows = Comment.objects.filter(_is_there_for(actor), feedback=access.report_for(actor, feedback_id))
     comment = rows.filter(key=ids.key_of(comment_id, ids.COMMENT) or "").first()
     if comment is None:
         raise NotFound(_NONE)
@@ -232,7 +232,7 @@ def _is_there_for(actor: Actor) -> Q:
 
 def _held(actor: Actor, feedback_id: str, comment_id: str, what: str) -> Comment:
     """As `own`, under the report's lock."""
-    _hold(triage.report_for(actor, feedback_id).pk)
+    _hold(access.report_for(actor, feedback_id).pk)
     return own(actor, feedback_id, comment_id, what)
 
 

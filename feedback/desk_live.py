@@ -22,9 +22,11 @@ from core.actor import Actor
 from core.errors import DomainError, NotSignedIn
 from core.wording import one_line
 from feedback import (
+    access,
     bulk,
     commenting,
     desk_bar,
+    desk_notices,
     desk_records,
     desk_rerun,
     desk_screen,
@@ -32,7 +34,6 @@ from feedback import (
     historytelling,
     leasing,
     proofs,
-    triage,
 )
 from feedback.checks import screen as checks_screen
 from feedback.models import Bulk, Comment, Retraction, Triage, TriageChange, UserFeedback
@@ -75,7 +76,7 @@ def news(request: HttpRequest, actor: Actor, *, since: int, follows: Sequence[st
     desk = _Desk(request, actor, follows, since=now if is_late else moment)
     if is_late or desk.has_missed:
         yield sse.Event("own", str(_milliseconds(now)))
-    with notices.waiting(triage.NOTICE, *desk.compared()) as waiter:
+    with notices.waiting(desk_notices.NOTICE, *desk.compared()) as waiter:
         while True:
             with sse.look():
                 events = desk.look()
@@ -124,7 +125,7 @@ class _Desk:
         if not (named := self._query.get("compare")):
             return None
         with suppress(DomainError):
-            report = triage.report_for(self._actor, self._query.get("item", ""))
+            report = access.report_for(self._actor, self._query.get("item", ""))
             return report, proofs.fork_of(self._actor, report, named)
         return None
 

@@ -12,7 +12,7 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.grammar import MAX_LENGTH
 from core.wording import isolated, one_line
-from feedback import originals, quoting, similar, triage
+from feedback import access, originals, quoting, similar
 from feedback.models import Triage, UserFeedback
 from feedback.presenting.alike import Near
 from feedback.presenting.links import href
@@ -51,7 +51,7 @@ def _taken_by(actor: Actor, beside: Triage) -> str:
 
 def choices(actor: Actor, feedback_id: str, typed: str, *, tz: ZoneInfo) -> dict[str, Any]:
     """Possible originals of a report for the typed text, without one similar reports; `lack` explains an empty list."""
-    report, typed = triage.report_for(actor, feedback_id), _spaced(typed)
+    report, typed = access.report_for(actor, feedback_id), _spaced(typed)
     if not typed:
         return _choices("", [each for each in near(actor, report, {}) if each.is_of_org])
     try:

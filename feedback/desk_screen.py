@@ -13,6 +13,7 @@ from core.actor import Actor
 from core.errors import NotFound
 from core.prepared import Prepared
 from feedback import (
+    access,
     bulk,
     desk_bar,
     desk_ended,
@@ -26,7 +27,6 @@ from feedback import (
     leasing,
     saved_views,
     screens,
-    triage,
 )
 from feedback.checks import screen as checks_screen
 from feedback.desk_state import kept
@@ -109,7 +109,7 @@ def page(
 
 def _alike(actor: Actor, query: dict[str, str]) -> dict[str, Any]:
     """The reports like the open one; empty if there are none any more."""
-    report = triage.report_for(actor, query["item"])
+    report = access.report_for(actor, query["item"])
     near = tuple(desk_nearby.near(actor, report, kept(query)))
     here = reverse("feedback:desk") + href(query)
     alike = Alike(report.feedback_id, here, near, resolved=report.resolved)
@@ -128,7 +128,7 @@ def below(actor: Actor, query: dict[str, str]) -> str:
     """The report that is below the open one now that it left the list, or above it at the list's end; empty if there is
     none, or if the list is sorted by a time that it no longer has.
     """
-    parsed, left = parse(query["q"]), triage.report_for(actor, query["item"])
+    parsed, left = parse(query["q"]), access.report_for(actor, query["item"])
     if parsed.problems or parsed.order.moments:
         return ""
     rows, place = matching(actor, parsed), (left.pk,)
@@ -193,7 +193,7 @@ def opened(
     If the list is not rendered, the page that has it sends the next address with the form.
     """
     changes = desk_records.changes_of(query["item"])
-    report = triage.report_for(actor, query["item"])
+    report = access.report_for(actor, query["item"])
     place = next((place for place, row in enumerate(rows) if row.is_current), -1)
     below, above = rows[place + 1 : place + 2], rows[max(0, place - 1) : max(0, place)]
     above_href, below_href = (row[0].href if row else "" for row in (above, below))

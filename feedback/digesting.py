@@ -23,7 +23,7 @@ from core.db import again
 from core.errors import Unavailable
 from core.prepared import Prepared, together
 from core.rows import new
-from feedback import comparing, indexing, quoting, triage
+from feedback import comparing, desk_notices, indexing, quoting, triage
 from feedback.models import RatedAnswer, RatedTool, Reworded, Triage, Undigested, UserFeedback
 from threads.models import Message, Turn
 from threads.status import OPEN_TURN
@@ -91,7 +91,7 @@ def _digest(limit: int, store: Callable[[list[int]], set[int]]) -> int:
         unfinished = store(pks)
         Undigested.objects.filter(pk__in=set(pks) - unfinished).delete()
         if pks:  # notified here, not with each rating, so that open desks refresh at most every few seconds
-            triage.announce()
+            desk_notices.announce()
         if Triage.objects.filter(snoozed_until_again=True).exists():
             _wake(pks)
     return len(pks)

@@ -14,7 +14,7 @@ from core.actor import Actor
 from core.db import anew
 from core.errors import InvalidRequest
 from core.visible import is_visible
-from feedback import following, proofs, triage
+from feedback import access, desk_notices, following, proofs, triage
 from feedback.checks import expecting
 from feedback.deciding import Decision, Decisions, Subject, Verb, is_revisited, resolve, verb_named
 from feedback.deciding import reply as decide_reply
@@ -57,11 +57,11 @@ def fix(
         raise InvalidRequest.of("fixed_alike", f"must be at most {MOST_TOLD}")
     keys = [key for each in alike if (key := ids.key_of(each, ids.FEEDBACK))]
     action, changed = ids.new_key(), False
-    with triage.named_reports_stay(), transaction.atomic():
-        report = triage.report_for(actor, feedback_id)
+    with access.named_reports_stay(), transaction.atomic():
+        report = access.report_for(actor, feedback_id)
         subjects = list(UserFeedback.objects.filter(key__in=keys, org=report.org_id).values_list("pk", flat=True))
         following.hold([report.pk, *subjects], named=[report.pk])  # all at once, in the order of all who lock several
-        report = triage.report_for(actor, feedback_id)
+        report = access.report_for(actor, feedback_id)
         for other in UserFeedback.objects.filter(pk__in=subjects, resolved=False).exclude(pk=report.pk).order_by("pk"):
             changed |= _apply(actor, other, verb_named("duplicate"), DuplicateIn(duplicate_of=feedback_id), action)
         if reply is not None:
@@ -77,7 +77,7 @@ def fix(
             steps = ((verb_named("reply"), reply), *steps)
         report, done = triage.act(actor, feedback_id, *steps, seen=seen, seen_texts=seen_texts or {}, action=action)
         if changed:
-            triage.announce()
+            desk_notices.announce()
         return report, action if changed else done
 
 

@@ -8,10 +8,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import display_name
-from core import ids, notices
+from core import ids
 from core.actor import Actor
 from core.prepared import Prepared, PreparedInsert
-from feedback import triage
+from feedback import access, desk_notices
 from feedback.models import Lease
 
 LEASE = timedelta(minutes=2)
@@ -20,23 +20,23 @@ _LEASES = PreparedInsert(Lease, unique=("feedback", "holder"), update=("until",)
 
 def hold(actor: Actor, feedback_id: str) -> str | None:
     """Take or renew a lease; returns the name of another admin who has the report open, of several the first."""
-    report = triage.report_for(actor, feedback_id)
+    report = access.report_for(actor, feedback_id)
     now = timezone.now()
     there = Lease.objects.filter(feedback=report)
     there.filter(until__lte=now).delete()  # after expiry, a returning admin is last in order
     is_new = not there.filter(holder=actor.user_id).exists()
-    with triage.named_reports_stay(), transaction.atomic():
+    with access.named_reports_stay(), transaction.atomic():
         _LEASES.insert(Lease(feedback=report, holder_id=actor.user_id, until=now + LEASE))
     if is_new:
-        notices.publish(triage.NOTICE)
+        desk_notices.publish()
     return holders(actor).get(report.pk)
 
 
 def release(actor: Actor, feedback_id: str) -> None:
     """Release the actor's lease, if there is one."""
-    report = triage.report_for(actor, feedback_id)
+    report = access.report_for(actor, feedback_id)
     if Lease.objects.filter(feedback=report, holder=actor.user_id).delete()[0]:
-        notices.publish(triage.NOTICE)
+        desk_notices.publish()
 
 
 def present(actor: Actor) -> dict[str, str]:

@@ -10,7 +10,7 @@ from accounts.rights import Right
 from core import bodies
 from core.actor import Actor
 from core.errors import Conflict, DomainError, NotFound, Unauthorized
-from feedback import desk_forms, proofs, triage
+from feedback import access, desk_forms, proofs
 from feedback.checks import running
 from feedback.desk_answers import onward, posted, refused
 from feedback.desk_session import hold_undo
@@ -31,7 +31,7 @@ def rerun(request: HttpRequest, feedback_id: str) -> HttpResponseBase:
     actor, form = admin_actor(request), request.POST
     try:
         bodies.check_storable(form.dict())
-        report = triage.report_for(actor, feedback_id)
+        report = access.report_for(actor, feedback_id)
         _require_ended(actor, report, sent_from(request).get("compare"))
         source = thread_for(actor, report.thread.thread_id, Right.FORK)
         asked: dict[str, object] = {name: form[name] for name in running.CHOICES if form.get(name)}
@@ -59,7 +59,7 @@ def stop(request: HttpRequest, feedback_id: str, thread_id: str) -> HttpResponse
     """Stop the running turn of a fork that is shown beside the rated answer."""
     actor = admin_actor(request)
     try:
-        fork = proofs.fork_of(actor, triage.report_for(actor, feedback_id), thread_id)
+        fork = proofs.fork_of(actor, access.report_for(actor, feedback_id), thread_id)
         require(actor, fork, Right.CANCEL)
         turns.cancel(actor, fork)
     except DomainError as problem:

@@ -1,24 +1,22 @@
 """Triage: applies admins' actions to reports and records each change with the values before and after."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 from pydantic import BaseModel
 
 from accounts.rights import require_admin
-from core import ids, notices
+from core import ids
 from core.actor import Actor
-from core.db import anew, is_named_elsewhere
-from core.errors import Conflict, NotFound
+from core.db import anew
 from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
 from core.rows import new
-from feedback import comparing, following, labelling, projecting, versions, webhooks
+from feedback import access, comparing, desk_notices, following, labelling, projecting, versions, webhooks
 from feedback.deciding import (
     AGAIN,
     ANSWERS,
@@ -34,15 +32,12 @@ from feedback.deciding import (
     require_open,
     spelled,
 )
-from feedback.models import Reply, Retraction, Triage, TriageChange, UserFeedback
+from feedback.models import Reply, Triage, TriageChange, UserFeedback
 from feedback.wire import FullFeedbackOut, TriageIn
 from feedback.wire_verbs import DuplicateIn
 from threads import hooks as threads_hooks
 
 Row = TypeVar("Row", bound=Model)
-NOTICE = "desk"
-"""The topic of notices for open desks."""
-_FOUND = PreparedRow(lambda key: UserFeedback.objects.filter(key=key), UserFeedback, str)
 _TRIAGED = PreparedUpdate(UserFeedback, *(column.removesuffix("_id") for column in REPORT_COLUMNS))
 _CHANGES = PreparedInsert(TriageChange)
 _BESIDE = PreparedInsert(Triage, unique=("feedback",), update=[name.removesuffix("_id") for name in BESIDE_COLUMNS])
@@ -56,38 +51,6 @@ _LOCKED = PreparedRow(
     str,
     beside=projecting.TRIAGED_BESIDE,
 )
-
-
-def report_for(actor: Actor, feedback_id: str) -> UserFeedback:
-    """The report with that id, for an admin; raises `Unauthorized`, then `NotFound`."""
-    require_admin(actor)
-    key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
-    return _there(_FOUND.first(key), key, feedback_id)
-
-
-def _locked(actor: Actor, feedback_id: str, steps: Iterable[tuple[Verb, BaseModel]]) -> UserFeedback:
-    """`report_for` with a lock; the queries that the verbs start with are sent along."""
-    require_admin(actor)
-    key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
-    for _, body in steps:
-        hold_for(body, lambda: UserFeedback.objects.filter(key=key).values_list("pk", flat=True))
-    replied = () if all(verb is UPDATE for verb, _ in steps) else _REPLY.questions(key)
-    ahead = [*_TRIAGE.questions(key), *replied, *webhooks.questions_of(key)]
-    return _there(_LOCKED.first(key, ahead=ahead), key, feedback_id)
-
-
-def hold_for(body: BaseModel, subjects: Callable[[], Iterable[int]]) -> None:
-    """Lock the other reports that a verb names and changes; `subjects` gives row ids of its own reports."""
-    if isinstance(body, DuplicateIn) and (of := named_by(body)):
-        following.hold(subjects(), named=[of.pk])
-
-
-def _there(report: UserFeedback | None, key: str, feedback_id: str) -> UserFeedback:
-    if report is None:
-        if Retraction.objects.filter(key=key).exists():
-            raise NotFound(projecting.GONE)
-        raise NotFound.of("report", feedback_id[:80])
-    return report
 
 
 def update(actor: Actor, feedback_id: str, body: TriageIn, *, expected: str | None = None) -> FullFeedbackOut:
@@ -117,7 +80,7 @@ def act(
     written here. `seen_texts` are such versions of single columns: a draft may be older than its page. Raises `Stale`.
     """
     action, changed = action or ids.new_key(), False
-    with named_reports_stay(), transaction.atomic():
+    with access.named_reports_stay(), transaction.atomic():
         report = _locked(actor, feedback_id, steps)
         versions.require(report, expected)
         for verb, body in steps:
@@ -131,7 +94,7 @@ def act(
                 versions.require_unseen(actor, report, seen_texts[column], [column], is_of_draft=True)
             changed |= apply(actor, subject, verb.name, decision, action=action)
         if changed:
-            announce()
+            desk_notices.announce()
     return report, action if changed else None
 
 
@@ -149,27 +112,24 @@ def wake_again(pks: Iterable[int], because: int) -> None:
             continue
         due = {"snoozed_until": timezone.now(), "snoozed_until_again": False}
         apply(submitter, subject, AGAIN, due, action=ids.new_key())
-    announce()
+    desk_notices.announce()
 
 
-def announce() -> None:
-    """Tell open desks, after the commit, that something they show has changed."""
-    transaction.on_commit(lambda: notices.publish(NOTICE))
+def hold_for(body: BaseModel, subjects: Callable[[], Iterable[int]]) -> None:
+    """Lock the other reports that a verb names and changes; `subjects` gives row ids of its own reports."""
+    if isinstance(body, DuplicateIn) and (of := named_by(body)):
+        following.hold(subjects(), named=[of.pk])
 
 
-@contextmanager
-def named_reports_stay() -> Iterator[None]:
-    """Wrap a transaction that references an unlocked report or a label: either may be deleted meanwhile, which the
-    database reports at the commit. That becomes a `Conflict`; what other constraints refuse is raised as it is.
-    """
-    try:
-        yield
-    except IntegrityError as problem:
-        if not is_named_elsewhere(problem):
-            raise
-        raise Conflict(
-            "This report, the one it names, or a label was deleted just now. Reload and try again."
-        ) from None
+def _locked(actor: Actor, feedback_id: str, steps: Iterable[tuple[Verb, BaseModel]]) -> UserFeedback:
+    """`access.report_for` with a lock; the queries that the verbs start with are sent along."""
+    require_admin(actor)
+    key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
+    for _, body in steps:
+        hold_for(body, lambda: UserFeedback.objects.filter(key=key).values_list("pk", flat=True))
+    replied = () if all(verb is UPDATE for verb, _ in steps) else _REPLY.questions(key)
+    ahead = [*_TRIAGE.questions(key), *replied, *webhooks.questions_of(key)]
+    return access.there(_LOCKED.first(key, ahead=ahead), key, feedback_id)
 
 
 def subject_of(report: UserFeedback, verb: Verb | None = None) -> Subject:

@@ -7,7 +7,7 @@ from core import paging
 from core.api import data, describe, record
 from core.errors import NotFound
 from core.wire import Nothing
-from feedback import desk_records, triage
+from feedback import access, desk_records
 from feedback.api_desk import DeskEndpoint
 from feedback.checks import batches, judging, keeping, records, rerunning, running
 from feedback.checks.wire import (
@@ -31,14 +31,14 @@ class CheckOfReport(DeskEndpoint):
     @describe(gives=KeptCheckOut, summary="Get the check of a report")
     def get(self, request: Request, feedback_id: str) -> HttpResponse:
         running.come_by()
-        check = keeping.of_report(triage.report_for(self.actor, feedback_id)).first()
+        check = keeping.of_report(access.report_for(self.actor, feedback_id)).first()
         if check is None:
             raise NotFound("This report has no check.")
         return _check(check)
 
     @describe(takes=CheckIn, gives=KeptCheckOut, summary="Create a check from a report, or change it")
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
-        triage.report_for(self.actor, feedback_id)
+        access.report_for(self.actor, feedback_id)
         return _check(keeping.keep(self.actor, feedback_id, self.parse(CheckIn)))
 
 

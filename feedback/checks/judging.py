@@ -15,7 +15,7 @@ from catalogue import naming
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
-from feedback import triage, webhooks
+from feedback import desk_notices, webhooks
 from feedback.checks import expecting
 from feedback.models import Check, CheckRun, UserFeedback
 from feedback.taxonomy import Sentiment
@@ -219,7 +219,7 @@ def tell(check: Check, *, by: int) -> None:
     """Update a locked check's state from its latest batch, and announce a change from passing to failing or back."""
     check.state = state_of(_latest(check))
     event = webhooks.EVENT_OF_OUTCOME.get(check.state)
-    triage.announce()
+    desk_notices.announce()
     if event is not None:
         has_turned = check.outcome and check.outcome != check.state
         check.outcome = check.state

@@ -16,7 +16,7 @@ from core.canonical import fingerprint
 from core.destinations import column_contains
 from core.errors import Conflict, InvalidRequest, NotFound
 from core.wording import isolated
-from feedback import quoting, triage
+from feedback import access, quoting
 from feedback.checks import expecting, judging, running
 from feedback.checks.wire import MOST_RUNS, CheckIn, RunAllIn
 from feedback.models import Check, UserFeedback
@@ -38,10 +38,10 @@ def keep(
     somebody else has changed what is changed here, raises a `Conflict` that names theirs. Raises `InvalidRequest` for
     an answer without a request, which cannot be run again.
     """
-    report = triage.report_for(actor, feedback_id)
+    report = access.report_for(actor, feedback_id)
     before = Check.objects.filter(feedback=report).first()
     found = judging.readings(before, _data(body)) if before and _judges(before, body) else {}
-    with triage.named_reports_stay(), transaction.atomic():
+    with access.named_reports_stay(), transaction.atomic():
         defaults = {
             "expectations": _data(body),
             "title": body.title or partial(_title_of, report),  # called only for a new one

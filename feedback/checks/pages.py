@@ -16,7 +16,7 @@ from accounts.pages import local, signed_in
 from core import bodies, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from feedback import desk_answers, desk_rerun, desk_session, desk_state, desk_telling, triage
+from feedback import access, desk_answers, desk_rerun, desk_session, desk_state, desk_telling
 from feedback.checks import judging, keeping, presenting, records, running, screen
 from feedback.checks.expecting import WORDS
 from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
@@ -48,7 +48,7 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         if request.GET and not request.headers.get("HX-Request"):  # a link of the page with a rejected form
             return desk_answers.to_desk(request, item=feedback_id)
         running.come_by()
-        report = triage.report_for(actor, feedback_id)
+        report = access.report_for(actor, feedback_id)
         if "mark" in request.GET:
             state = keeping.of_report(report).values_list("state", flat=True).first() or ""
             return render(request, "feedback/checks/_mark.html", {"state": state, "of": feedback_id})
@@ -170,7 +170,7 @@ def _pressed(actor: Actor, feedback_id: str, form: QueryDict) -> tuple[str, str]
         judging.judge(actor, choice, verb)
         return "", ""
     asked = _chosen(RunIn, form)
-    running.run(actor, list(keeping.of_report(triage.report_for(actor, feedback_id))), asked)
+    running.run(actor, list(keeping.of_report(access.report_for(actor, feedback_id))), asked)
     return _started(asked.times), desk_telling.OF_RUNS
 
 

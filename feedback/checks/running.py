@@ -26,7 +26,7 @@ from core.actor import Actor
 from core.canonical import fingerprint
 from core.db import anew, give_connection_back
 from core.errors import DomainError, InvalidRequest, NotFound, Unauthorized
-from feedback import triage
+from feedback import desk_notices
 from feedback.checks import judging
 from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.models import Check, CheckBatch, CheckRun
@@ -209,7 +209,7 @@ def _begin_next(*, waits: bool) -> bool:
         over = batches.keys() - waiting.keys() - under_way.keys()
         if over:
             CheckBatch.objects.filter(pk__in=over).update(ended_at=timezone.now())
-            triage.announce()
+            desk_notices.announce()
         if not waiting or under_way.total() >= settings.HEDDLE.check_runs:
             return False
         next_batch = min(waiting, key=lambda pk: (under_way[pk], pk))

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts import leaving
 from accounts.models import User
-from core import ids, jobs, stopping
+from core import ids, jobs, notices, stopping
 from core.errors import InvalidRequest
 from feedback import bulk, bulk_work, deciding, fixing, labelling, last_action, projecting, saved_views, triage, undoing
 from feedback.models import Bulk, Label, Labelled, Reply, SavedView, TriageChange, UserFeedback
@@ -1393,7 +1393,7 @@ def test_a_bulk_that_takes_long_is_left_to_the_worker_that_is_at_it(admin, repor
             clock.shift(20)
             bulk_work.sweep()
 
-        monkeypatch.setattr(bulk_work.notices, "publish", pass_time)
+        monkeypatch.setattr(notices, "publish", pass_time)
         bulk_work.advance(Bulk.objects.get().pk)
     assert (Bulk.objects.get().state, queued) == ("done", [])
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from core import bodies, db
 from core.errors import Conflict, DomainError
 from core.wire import Nothing
-from feedback import bulk, bulk_work, capture, deciding, digesting, leasing, triage, undo_chunk, versions
+from feedback import access, bulk, bulk_work, capture, deciding, digesting, leasing, triage, undo_chunk, versions
 from feedback.models import Label, Lease, Reply, Retraction, Triage, TriageChange, Undigested, UserFeedback
 from feedback.models.webhook import WebhookAttempt, WebhookDelivery, WebhookEvent
 from feedback.webhooks import settling
@@ -391,7 +391,7 @@ def test_a_lease_of_a_report_that_goes_just_then_is_a_conflict(who, monkeypatch)
     make.rating(who.alice, make.conversation(who.alice, 4), 1)
     stale = UserFeedback.objects.get()
     UserFeedback.objects.get().delete()
-    monkeypatch.setattr(triage, "report_for", lambda *_: stale)
+    monkeypatch.setattr(access, "report_for", lambda *_: stale)
     with pytest.raises(Conflict):
         leasing.hold(who.admin.actor, stale.feedback_id)
     assert not Lease.objects.exists()

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from config.celery import app
 from core import notices
 from core.db import anew
-from feedback import digesting, tasks, triage
+from feedback import desk_notices, digesting, tasks, triage
 from feedback.deciding import VERBS
 from feedback.models import RatedAnswer, Triage, Undigested, UserFeedback
 from tests import make
@@ -36,7 +36,7 @@ def test_desks_that_are_open_are_told_of_new_reports_once_for_all(who, monkeypat
     told.clear()
     tasks.digest()
     tasks.digest()
-    assert told == [triage.NOTICE]
+    assert told == [desk_notices.NOTICE]
 
 
 @pytest.mark.django_db(transaction=True)

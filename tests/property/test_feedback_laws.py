@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from core import bodies
-from feedback import capture, projecting, triage
+from feedback import access, capture, projecting, triage
 from feedback.models import UserFeedback
 from feedback.taxonomy import FITTING, Category, Sentiment
 from feedback.wire import FeedbackIn, TriageIn
@@ -79,7 +79,7 @@ def test_submitter_and_admin_each_overwrite_their_own_half_only_B112_B114_B127_B
                 )
                 if said != before:
                     said["modified"] = at
-        found = projecting.full_record_of(triage.report_for(who.admin.actor, first.feedback_id).pk).model_dump()
+        found = projecting.full_record_of(access.report_for(who.admin.actor, first.feedback_id).pk).model_dump()
         assert {name: found[name] for name in USER_SAYS} == said
         assert {name: found[name] for name in ADMIN_SAYS} == judged
         assert (found["feedback_id"], found["created"], found["created_by"], found["modified_by"]) == (

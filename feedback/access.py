@@ -1,0 +1,48 @@
+"""Reports for those who may triage them, and what becomes of a change if one was retracted meanwhile."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import IntegrityError
+
+from accounts.rights import require_admin
+from core import ids
+from core.actor import Actor
+from core.db import is_named_elsewhere
+from core.errors import Conflict, NotFound
+from core.prepared import PreparedRow
+from feedback import projecting
+from feedback.models import Retraction, UserFeedback
+
+_FOUND = PreparedRow(lambda key: UserFeedback.objects.filter(key=key), UserFeedback, str)
+
+
+def report_for(actor: Actor, feedback_id: str) -> UserFeedback:
+    """The report with that id, for an admin; raises `Unauthorized`, then `NotFound`."""
+    require_admin(actor)
+    key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
+    return there(_FOUND.first(key), key, feedback_id)
+
+
+def there(report: UserFeedback | None, key: str, feedback_id: str) -> UserFeedback:
+    """What was found for an id; raises `NotFound` for nothing, which says whether there was such a report."""
+    if report is None:
+        if Retraction.objects.filter(key=key).exists():
+            raise NotFound(projecting.GONE)
+        raise NotFound.of("report", feedback_id[:80])
+    return report
+
+
+@contextmanager
+def named_reports_stay() -> Iterator[None]:
+    """Wrap a transaction that references an unlocked report or a label: either may be deleted meanwhile, which the
+    database reports at the commit. That becomes a `Conflict`; what other constraints refuse is raised as it is.
+    """
+    try:
+        yield
+    except IntegrityError as problem:
+        if not is_named_elsewhere(problem):
+            raise
+        raise Conflict(
+            "This report, the one it names, or a label was deleted just now. Reload and try again."
+        ) from None
