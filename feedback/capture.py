@@ -12,7 +12,8 @@ from core import ids
 from core.actor import Actor
 from core.db import again, is_named_elsewhere
 from core.errors import InvalidRequest, NotFound
-from core.prepared import PreparedInsert, Question
+from core.prepared import Question
+from core.prepared_writes import PreparedInsert
 from core.rows import new
 from feedback import desk_notices, inheriting, projecting, taxonomy, webhooks
 from feedback.deciding import is_revisited

@@ -9,7 +9,8 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest
-from core.prepared import Prepared, Row
+from core.prepared import Prepared
+from core.statements import Row
 from feedback import projecting, taxonomy
 from feedback.models import UserFeedback
 from feedback.querying import NEWEST, Order, matching, parse, row_ids

@@ -10,7 +10,8 @@ from django.utils import timezone
 from accounts.models import display_name
 from core import ids
 from core.actor import Actor
-from core.prepared import Prepared, PreparedInsert
+from core.prepared import Prepared
+from core.prepared_writes import PreparedInsert
 from feedback import access, desk_notices
 from feedback.models import Lease
 

@@ -11,7 +11,8 @@ from django.urls import reverse
 from accounts.models import display_name
 from core import ids
 from core.actor import Actor
-from core.prepared import Prepared, Row
+from core.prepared import Prepared
+from core.statements import Row
 from core.wording import one_line
 from feedback import projecting
 from feedback.models import CheckRun, Reply, UserFeedback

@@ -14,7 +14,8 @@ from accounts.rights import require_admin
 from core import ids
 from core.actor import Actor
 from core.db import anew
-from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
+from core.prepared import PreparedRow
+from core.prepared_writes import PreparedInsert, PreparedUpdate
 from core.rows import new
 from feedback import access, comparing, desk_notices, following, labelling, projecting, versions, webhooks
 from feedback.deciding import (

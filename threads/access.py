@@ -11,8 +11,9 @@ from accounts.rights import NEEDS_POLICY, RIGHTS, WIDENED_BY_POLICY, Relation, R
 from core import ids
 from core.actor import Actor
 from core.errors import DomainError, NotFound, ReadOnlyThread, Unauthorized
-from core.prepared import Prepared, Question, Row
+from core.prepared import Prepared, Question
 from core.rows import loaded
+from core.statements import Row
 from core.storable import MAX_INTEGER
 from core.wording import isolated
 from threads.models import Message, Thread

@@ -14,7 +14,8 @@ from catalogue.models import World
 from catalogue.worlds import in_threads as playing
 from core.actor import Actor
 from core.errors import InvalidRequest
-from core.prepared import Prepared, Row, together
+from core.prepared import Prepared, together
+from core.statements import Row
 from threads import lending, reading, transcript, weaving
 from threads.access import LAST, may, require, staying
 from threads.content import TERMINAL, MessageSnapshot

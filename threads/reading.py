@@ -9,7 +9,8 @@ from django.db.models import QuerySet
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
-from core.prepared import Prepared, Question, Row, at_one_moment, together
+from core.prepared import Prepared, Question, at_one_moment, together
+from core.statements import Row
 from threads.access import LAST, Standing
 from threads.content import TOLD, BlockDict, MessageSnapshot, without_answerer
 from threads.models import Block, Goal, Message, Rewind, Thread

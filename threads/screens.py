@@ -21,7 +21,8 @@ from core import ids
 from core.actor import Actor
 from core.db import snapshot
 from core.payloads import gist, json_text
-from core.prepared import Prepared, Row
+from core.prepared import Prepared
+from core.statements import Row
 from core.wording import whole_characters
 from threads import answering, extracts, figures, goals, hits, hooks, instants, pending, profiles, reading, titles
 from threads.access import LAST, allows, may

@@ -18,7 +18,8 @@ from django.utils import timezone
 
 from core import notices
 from core.errors import NotFound
-from core.prepared import Prepared, PreparedCommand, PreparedInsert, PreparedRow, PreparedUpdate
+from core.prepared import Prepared, PreparedRow
+from core.prepared_writes import PreparedCommand, PreparedInsert, PreparedUpdate
 from core.rows import new
 from threads import weaving
 from threads.content import BlockDict

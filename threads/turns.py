@@ -17,7 +17,8 @@ from catalogue.worlds import in_threads as playing
 from core import ids, jobs
 from core.actor import Actor
 from core.errors import InvalidRequest
-from core.prepared import PreparedInsert, PreparedRow, PreparedUpdate
+from core.prepared import PreparedRow
+from core.prepared_writes import PreparedInsert, PreparedUpdate
 from core.rows import new
 from threads import client_tools, goals, hooks, profiles, reading, titles, transcript
 from threads.access import require

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from django.db.models import Q, QuerySet
 
-from core.prepared import Prepared, Row
+from core.prepared import Prepared
+from core.statements import Row
 from threads.content import BlockDict, MessageSnapshot
 from threads.models import Block, Message
 

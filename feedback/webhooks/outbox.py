@@ -9,7 +9,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from core import jobs
-from core.prepared import Prepared, PreparedInsert, Question
+from core.prepared import Prepared, Question
+from core.prepared_writes import PreparedInsert
 from feedback.models import UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks.events import OPENNESS, OPPOSITES, UPDATED

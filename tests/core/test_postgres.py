@@ -13,7 +13,8 @@ from accounts.models import Membership, Org
 from core.db import snapshot
 from core.postgres import base, pipeline
 from core.postgres.base import DatabaseWrapper
-from core.prepared import Prepared, PreparedInsert, PreparedUpdate, at_one_moment, together
+from core.prepared import Prepared, at_one_moment, together
+from core.prepared_writes import PreparedInsert, PreparedUpdate
 from tests.core.test_db import in_another_connection
 from threads.models import Thread
 

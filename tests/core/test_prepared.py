@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import ApiToken, Org, User
-from core.prepared import Prepared, PreparedCount, PreparedInsert, PreparedRow, PreparedUpdate
+from core.prepared import Prepared, PreparedCount, PreparedRow
+from core.prepared_writes import PreparedInsert, PreparedUpdate
 from tests import make
 from threads.models import Thread
 

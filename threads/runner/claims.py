@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from core import jobs
 from core.db import give_connection_back, log_refused, replace_dead_connections
-from core.prepared import PreparedUpdate
+from core.prepared_writes import PreparedUpdate
 from threads.models import Turn
 from threads.status import TurnState
 from threads.transcript import Fence, Transcript

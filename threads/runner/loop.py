@@ -18,7 +18,8 @@ from django.utils import timezone
 from core import heap, ids
 from core.db import give_connection_back, log_refused, replace_dead_connections
 from core.errors import InvalidRequest
-from core.prepared import PreparedRow, PreparedUpdate
+from core.prepared import PreparedRow
+from core.prepared_writes import PreparedUpdate
 from core.storable import storable
 from threads import reading, transcript
 from threads.content import BlockDict, MessageSnapshot, error, text
