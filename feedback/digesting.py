@@ -23,7 +23,7 @@ from core.db import again
 from core.errors import Unavailable
 from core.prepared import Prepared, together
 from core.rows import new
-from feedback import comparing, desk_notices, indexing, quoting, triage
+from feedback import desk_notices, indexing, likeness, quoting, triage
 from feedback.models import RatedAnswer, RatedTool, Reworded, Triage, Undigested, UserFeedback
 from threads.models import Message, Turn
 from threads.status import OPEN_TURN
@@ -119,7 +119,7 @@ def catch_up(batches: int = 100) -> int:
 
 
 def _wake(pks: Iterable[int]) -> None:
-    for pk, woken in comparing.woken_by(pks).items():
+    for pk, woken in likeness.woken_by(pks).items():
         triage.wake_again(woken, pk)
 
 

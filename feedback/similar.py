@@ -15,7 +15,7 @@ from core.actor import Actor
 from core.errors import NotFound
 from core.prepared import Prepared, together
 from feedback import digesting, projecting
-from feedback.comparing import EACH, Facts, Shared, facts_of, shared, telling
+from feedback.likeness import EACH, Facts, Shared, facts_of, shared, telling
 from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from feedback.wire_finding import SimilarReportOut
 

@@ -17,7 +17,7 @@ from core.db import anew
 from core.prepared import PreparedRow
 from core.prepared_writes import PreparedInsert, PreparedUpdate
 from core.rows import new
-from feedback import access, comparing, desk_notices, following, labelling, projecting, versions, webhooks
+from feedback import access, desk_notices, following, labelling, likeness, projecting, versions, webhooks
 from feedback.deciding import (
     AGAIN,
     ANSWERS,
@@ -200,7 +200,7 @@ def _wake_original(root: int, copy: UserFeedback) -> None:
     """Wake an original that is snoozed until it happens again: a copy that was rated after that says that it did."""
     if not Triage.objects.filter(pk=root, snoozed_until_again=True).exists():
         return
-    since = comparing.asleep_since([root]).get(root)
+    since = likeness.asleep_since([root]).get(root)
     if since is None or since <= copy.created:
         wake_again([root], copy.pk)
 

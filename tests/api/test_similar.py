@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.errors import Unauthorized
-from feedback import comparing, digesting, similar, triage
+from feedback import digesting, likeness, similar, triage
 from feedback.models import Triage, UserFeedback
 from tests import make
 from tests.conftest import data_of
@@ -58,7 +58,7 @@ def test_long_notes_weigh_no_more_than_others(rate):
     """On PostgreSQL the index has several rows of them."""
     pks = [rate("alice", notes=notes).pk for notes in ("The canoe " * 700, "Canoe")]
     digesting.finish()
-    assert comparing._newest(["canoe"]) == {"canoe": pks[::-1]}
+    assert likeness._newest(["canoe"]) == {"canoe": pks[::-1]}
 
 
 def test_the_same_error_and_a_tool_that_worked(rate, like):
@@ -190,7 +190,7 @@ def test_a_new_report_wakes_those_that_sleep_until_it_happens_again(who, rate, w
     again = rate("bob", FAILING)
     digesting.catch_up()
     assert woken == [([sleeping.pk], again.pk)]
-    assert comparing.woken_by([again.pk]) == {again.pk: [sleeping.pk]}
+    assert likeness.woken_by([again.pk]) == {again.pk: [sleeping.pk]}
 
 
 def test_many_new_ones_are_held_against_those_that_sleep_at_one_price(rate, woken):
@@ -213,9 +213,9 @@ def test_what_came_before_it_wakes_nothing(rate, woken):
     Triage.objects.create(feedback=sleeping, snoozed_until_again=True)
     digesting.catch_up()
     assert woken == []
-    assert comparing.woken_by([before.pk]) == {}
+    assert likeness.woken_by([before.pk]) == {}
 
 
 def test_a_report_that_is_gone_wakes_nobody(rate):
     report = rate("alice")
-    assert comparing.woken_by([report.pk + 1]) == {}
+    assert likeness.woken_by([report.pk + 1]) == {}

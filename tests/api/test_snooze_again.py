@@ -2,7 +2,7 @@
 
 import pytest
 
-from feedback import comparing, digesting
+from feedback import digesting, likeness
 from tests import make
 from tests.conftest import data_of, refusal_of
 
@@ -89,7 +89,7 @@ def test_of_two_that_are_digested_together_the_one_after_the_snooze_wakes(admin,
 
 
 def test_what_is_resolved_sleeps_no_more_and_takes_nobodys_place(admin, who, monkeypatch):
-    monkeypatch.setattr(comparing, "_SNOOZED", 1)
+    monkeypatch.setattr(likeness, "_SNOOZED", 1)
     old = rate_failure(who.alice)
     other = make.rating(who.bob, make.thread(who.bob), categories=["slow"], notes="Something else entirely")
     resolved = rate_failure(who.alice)
@@ -108,7 +108,7 @@ def test_what_is_resolved_sleeps_no_more_and_takes_nobodys_place(admin, who, mon
 @pytest.mark.parametrize("same", ["failure", "words"])
 def test_of_very_many_that_sleep_the_oldest_wakes_too(admin, who, monkeypatch, same):
     """Found by an index: its failed tool, or its rare words."""
-    monkeypatch.setattr(comparing, "_SNOOZED", 2)
+    monkeypatch.setattr(likeness, "_SNOOZED", 2)
     words = "The locomotive refused marmalade repeatedly yesterday"
 
     def rate(person):
@@ -131,14 +131,14 @@ def test_what_is_resolved_just_as_it_is_found_to_happen_again_stays_as_it_was_re
     digesting.catch_up()
     act(admin, first, "snooze", UNTIL_AGAIN)
     rate_failure(who.bob)
-    find = comparing.woken_by
+    find = likeness.woken_by
 
     def resolved_meanwhile(pks):
         woken = find(pks)
         act(admin, first, "resolve", FIXED)
         return woken
 
-    monkeypatch.setattr(comparing, "woken_by", resolved_meanwhile)
+    monkeypatch.setattr(likeness, "woken_by", resolved_meanwhile)
     digesting.catch_up()
     lines = data_of(admin.get(f"admin/feedback/{first.feedback_id}/history"))
     assert [line["verb"] for line in lines] == ["snooze", "resolve"]

@@ -1,4 +1,4 @@
-"""Compares two reports and gives reasons for their similarity, without asking a model.
+"""How alike two reports are, with the reasons, without asking a model.
 
 Rare common words weigh more. How rare a word is is estimated from how far back its last few dozen hits lie, so a
 million reports cost no more than a thousand.
