@@ -10,7 +10,7 @@ from core import bodies, paging
 from core.api import Endpoint, data, describe, record, tagged
 from core.errors import InvalidRequest
 from core.prepared import Question
-from feedback import access, capture, finding, projecting, taxonomy, triage, versions
+from feedback import access, capture, lists, projecting, taxonomy, triage, versions
 from feedback.wire import FeedbackIn, FeedbackPageOut, FullFeedbackOut, ReplyOut, TriageIn, UserFeedbackOut
 from threads.access import message_questions_of, message_standing_for
 from threads.api import SdkEndpoint, ThreadEndpoint
@@ -59,7 +59,7 @@ class AllFeedback(Endpoint):
         filters = {name: self.query(name) for name in FILTERS}
         limit = paging.limit_of(self.query("limit"))
         page_token, q = self.query("page_token"), self.query("q")
-        return record(finding.listed(self.actor, filters, limit=limit, page_token=page_token, q=q))
+        return record(lists.listed(self.actor, filters, limit=limit, page_token=page_token, q=q))
 
 
 class OneFeedback(Endpoint):

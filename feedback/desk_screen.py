@@ -21,10 +21,10 @@ from feedback import (
     desk_nearby,
     desk_records,
     desk_rerun,
-    finding,
     labelling,
     last_action,
     leasing,
+    lists,
     saved_views,
     screens,
 )
@@ -164,7 +164,7 @@ def _listed(
     if following := row_ids(found[PAGE:]):
         onward = _beside({**address, "after": order.token(found[PAGE - 1])}, following)
     if after:
-        preceding, token = finding.before(meant.reports, PAGE, after, order=order)
+        preceding, token = lists.before(meant.reports, PAGE, after, order=order)
         back = _beside({**address, "after": token or ""}, preceding)
     shown = row_ids(found[:PAGE])
     rows = screens.rows_of(actor, shown, address, query.get("item", ""), meant.reports, parsed, tz=tz)

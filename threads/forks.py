@@ -16,10 +16,10 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from core.prepared import Prepared, together
 from core.statements import Row
-from threads import lending, reading, transcript, weaving
+from threads import forked_skills, reading, transcript, weaving
 from threads.access import LAST, may, require, staying
 from threads.content import TERMINAL, MessageSnapshot
-from threads.lending import Skills
+from threads.forked_skills import Skills
 from threads.models import Block, ClientTool, Goal, Message, Thread
 from threads.pending import last_request
 from threads.status import GoalStatus, ThreadStatus, Visibility
@@ -128,8 +128,9 @@ def _out_of_range(source: Thread) -> InvalidRequest:
 
 def _lent(actor: Actor, frozen: list[dict[str, Any]], messages: list[MessageSnapshot]) -> list[dict[str, Any]]:
     """The frozen skills of a thread as far as somebody else may have them. One query."""
-    shown = lending.shown(block for message in messages for block in message.blocks)
-    return [skill.as_data() for skill in lending.lent(actor, Skills(lending.kept(frozen)), shown).offered.values()]
+    shown = forked_skills.shown(block for message in messages for block in message.blocks)
+    lent = forked_skills.lent(actor, Skills(forked_skills.kept(frozen)), shown)
+    return [skill.as_data() for skill in lent.offered.values()]
 
 
 def _fork_of(actor: Actor, source: Thread, messages: list[MessageSnapshot], kept: dict[str, Any]) -> Thread:

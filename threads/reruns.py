@@ -18,9 +18,9 @@ from catalogue import skills
 from core import ids
 from core.actor import Actor
 from core.errors import InvalidRequest
-from threads import agents, forks, lending, profiles, reading, turns
+from threads import agents, forked_skills, forks, profiles, reading, turns
 from threads.access import staying, thread_for
-from threads.lending import Skills
+from threads.forked_skills import Skills
 from threads.models import Message, Thread, Turn
 from threads.pending import calls_behind
 from threads.status import ThreadStatus
@@ -90,11 +90,11 @@ def skills_of(actor: Actor, source: Thread, upto: int, *, is_latest: bool = Fals
     asker, frozen = actor_of_user(user), source.available_skills
     offered = [] if frozen is not None else skills.subscribed_texts(asker, until=None if is_latest else asked_at)
     pinned = {skill.skill_id: skill for skill in offered}
-    read = lending.shown(calls_behind(source.pk, upto))
-    had = Skills({**pinned, **lending.kept(frozen or ()), **read.offered}, read.invoked)
+    read = forked_skills.shown(calls_behind(source.pk, upto))
+    had = Skills({**pinned, **forked_skills.kept(frozen or ()), **read.offered}, read.invoked)
     if is_latest:
         had = had.told_by(skills.latest_texts(asker, had.ids))
-    return lending.lent(actor, had, read)
+    return forked_skills.lent(actor, had, read)
 
 
 def _asked(source: Thread, upto: int) -> tuple[User, datetime]:

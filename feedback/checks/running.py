@@ -30,7 +30,7 @@ from feedback import desk_notices
 from feedback.checks import judging
 from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.models import Check, CheckBatch, CheckRun
-from threads import lending, profiles, reruns, turns
+from threads import forked_skills, profiles, reruns, turns
 from threads.access import thread_for
 from threads.models import Thread
 from threads.pending import calls_behind
@@ -258,8 +258,8 @@ def _skill_versions(fork: Thread, had: Mapping[str, int] | None) -> list[dict[st
     """The skills that the agent of a run may load, and those preloaded for it, each with the version of the rated
     answer (`had`, by id); None if that had the same.
     """
-    shown = lending.shown(calls_behind(fork.pk, fork.forked_from_message_sequence_num or 0))
-    found = {**lending.kept(fork.available_skills or ()), **shown.offered, **shown.invoked}
+    shown = forked_skills.shown(calls_behind(fork.pk, fork.forked_from_message_sequence_num or 0))
+    found = {**forked_skills.kept(fork.available_skills or ()), **shown.offered, **shown.invoked}
     return [
         {
             "skill_id": skill.skill_id,

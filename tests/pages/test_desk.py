@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from core.errors import Unauthorized
 from feedback import commenting, desk_screen, leasing, saved_views
-from feedback.finding import PLACES
+from feedback.lists import PLACES
 from feedback.models import Lease, RatedTool, Retraction, SavedView, Triage, UserFeedback
 from feedback.wire_desk import CommentIn
 from tests import make

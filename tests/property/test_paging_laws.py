@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from accounts.models import User
 from core import paging
 from core.errors import InvalidRequest
-from feedback import finding
+from feedback import lists
 from feedback.models import Triage, UserFeedback
 from feedback.querying import parse
 from tests import make
-from threads import finding as thread_finding
-from threads import lists, sharing
+from threads import finding, sharing
+from threads import lists as thread_lists
 from threads.models import Pin, Thread
 from threads.wire import SearchIn
 
@@ -77,8 +77,8 @@ def test_threads_are_listed_once_each_while_others_are_started_H1_H2(who, count,
 
     def page(token):
         if asked == "own":
-            return lists.own_threads(who.alice.actor, limit=limit, page_token=token)
-        return lists.search(who.alice.actor, SearchIn(limit=limit, page_token=token))
+            return thread_lists.own_threads(who.alice.actor, limit=limit, page_token=token)
+        return thread_lists.search(who.alice.actor, SearchIn(limit=limit, page_token=token))
 
     seen = walk(page, write)
     assert len(set(seen)) == len(seen)
@@ -108,18 +108,18 @@ def test_every_order_of_threads_is_total_below_the_pins_H1_H2(who, made, limit, 
             by = {"changed": modified, "longest": count}.get(name, created)
             keys.append((by, thread.pk, thread.thread_id))
     told = pins[::-1] + [each for *_, each in sorted(keys, reverse=name != "oldest")]
-    narrowed, order = thread_finding.understood(who.alice.actor, f"is:mine sort:{name}")
+    narrowed, order = finding.understood(who.alice.actor, f"is:mine sort:{name}")
     tokens = []
 
     def page(token):
         tokens.append(token)
-        return lists.own_threads(who.alice.actor, limit=limit, page_token=token, narrowed=narrowed, order=order)
+        return thread_lists.own_threads(who.alice.actor, limit=limit, page_token=token, narrowed=narrowed, order=order)
 
     assert walk(page, lambda: None) == told
-    _, other = thread_finding.understood(who.alice.actor, "sort:longest" if name != "longest" else "")
+    _, other = finding.understood(who.alice.actor, "sort:longest" if name != "longest" else "")
     for token in filter(None, tokens):
         with pytest.raises(InvalidRequest):
-            lists.own_threads(who.alice.actor, limit=limit, page_token=token, order=other)
+            thread_lists.own_threads(who.alice.actor, limit=limit, page_token=token, order=other)
 
 
 @pytest.mark.django_db
@@ -142,7 +142,7 @@ def test_reports_are_listed_once_each_while_others_come_in_and_are_triaged_H6(wh
         report()
     old, waiting, seen, token = list(made), list(born), [], None
     while True:
-        page = finding.listed(who.admin.actor, {"resolved": "false"}, limit=limit, page_token=token)
+        page = lists.listed(who.admin.actor, {"resolved": "false"}, limit=limit, page_token=token)
         seen += [item.feedback_id for item in page.items]
         token = page.next_token
         if token is None:
@@ -186,14 +186,14 @@ def test_every_order_is_total_and_is_paged_either_way(who, made, limit, name):
     assert list(rows.order_by(*order.by).values_list("pk", flat=True)) == told
     pages, token = [], None
     while True:
-        found, following = finding.page(rows, limit, token, order=order)
+        found, following = lists.page(rows, limit, token, order=order)
         pages.append((token, found))
         if following is None:
             break
         token = following
     assert [pk for _, found in pages for pk in found] == told
     for (before, found), (token, _) in pairwise(pages):
-        assert finding.before(rows, limit, token, order=order) == (found[::-1], before)
+        assert lists.before(rows, limit, token, order=order) == (found[::-1], before)
 
 
 def places_of(position):
