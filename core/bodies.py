@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from core.errors import InvalidRequest, named
+from core.errors import InvalidRequest, field_and_reason
 from core.storable import UNSTORABLE
 
 MAX_DEPTH = 100
@@ -100,7 +100,7 @@ def invalid(problem: ValidationError, within: str = "") -> InvalidRequest:
 def _detail(within: str, loc: tuple[int | str, ...], reason: str) -> dict[str, str]:
     """A field and its error. A rule over several fields names the field itself."""
     path: tuple[int | str, ...] = (within, *_public(loc)) if within else _public(loc)
-    if about := named(reason):
+    if about := field_and_reason(reason):
         path, reason = (*path, about[0]), about[1]
     return {"field": _dotted(path), "reason": reason}
 

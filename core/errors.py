@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 _NAMED = re.compile(r"([\w.-]+): (.+)", re.DOTALL)
 
 
-def named(message: str) -> tuple[str, str] | None:
+def field_and_reason(message: str) -> tuple[str, str] | None:
     """The field that a message begins with, and the reason; None if it begins with no field."""
     found = _NAMED.fullmatch(message)
     return (found[1], found[2]) if found else None
@@ -37,7 +37,7 @@ class DomainError(Exception):
         """The errors by field: the list in `details`, else the field that the message begins with."""
         if isinstance(self.details, list):
             return self.details
-        found = named(self.message)
+        found = field_and_reason(self.message)
         return [{"field": found[0], "reason": found[1]}] if found else []
 
     @property

@@ -145,7 +145,7 @@ class OneLease(DeskEndpoint):
     def put(self, request: Request, feedback_id: str) -> HttpResponse:
         access.report_for(self.actor, feedback_id)
         self.parse(Nothing)
-        return record(LeaseOut(held_by=leasing.hold(self.actor, feedback_id)))
+        return record(LeaseOut(held_by=leasing.take(self.actor, feedback_id)))
 
     @describe(summary="Release the presence lease")
     def delete(self, request: Request, feedback_id: str) -> HttpResponse:

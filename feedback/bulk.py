@@ -20,7 +20,7 @@ from core.wire import Exact
 from feedback import access, bulk_work, desk_notices, digesting, projecting, renaming, undoing
 from feedback.deciding import REDO, RENAME, UNDO, UPDATE, Verb, require_possible
 from feedback.models import Bulk, BulkFailure, Retraction, UserFeedback
-from feedback.querying import Query, matching, named, understood
+from feedback.querying import Query, matching, term_of, understood
 from feedback.wire_desk import MOST_TICKED
 
 AT_ONCE = 200
@@ -76,7 +76,7 @@ def change_label(
             return begun, None
         body = begun.body.model_dump(mode="json")
         bulk = Bulk(verb=RENAME.name, arguments=body, created_by_id=actor.user_id)
-        return begun, _begin(actor, _of_query(actor, bulk, spelled(named("label", begun.label.name))))
+        return begun, _begin(actor, _of_query(actor, bulk, spelled(term_of("label", begun.label.name))))
 
 
 @anew

@@ -14,7 +14,7 @@ from feedback import saved_views, screens
 from feedback.presenting.bar import DeskBar, Note
 from feedback.presenting.links import Choice, href, pane_of, panes
 from feedback.presenting.menus import letters
-from feedback.querying import NEWEST, OLDEST, Meaning, Query, completing, matching, named, parse, term_meant
+from feedback.querying import NEWEST, OLDEST, Meaning, Query, completing, matching, parse, term_meant, term_of
 
 _OF_THE_MENU = "v123456789"
 """Its own key, and those of the built-in views."""
@@ -81,7 +81,7 @@ def _notes(parsed: Query, meant: Meaning | None, total: int | None) -> tuple[Not
     for remark in meant.remarks if meant else ():
         if not total and (name := completing.near(remark)):
             better = parsed.with_name(remark.field, remark.name, name).text
-            found.append(Note(remark.words, spelled(named(remark.field, name)), href({"q": better})))
+            found.append(Note(remark.words, spelled(term_of(remark.field, name)), href({"q": better})))
         else:
             found.append(Note(remark.words))
     if meant and not total:

@@ -32,7 +32,7 @@ def unsettled(bulks: Sequence[Bulk], last: last_action.LastAction | None) -> dic
     named = UserFeedback.objects.filter(key__in=[key for key, _ in failures]).values_list(
         "key", "notes", "thread__title"
     )
-    words = {key: last_action.named(notes or "", title or "") for key, notes, title in named}
+    words = {key: last_action.called(notes or "", title or "") for key, notes, title in named}
     return {
         "words": desk_telling.of_failures(latest, already),
         "is_as_wanted": already == latest.failed_count,

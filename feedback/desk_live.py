@@ -307,7 +307,7 @@ def _changed(actor: Actor, changes: list[int], tz: tzinfo) -> dict[str, str]:
         return {}
     rows = TriageChange.objects.filter(pk__in=changes).exclude(actor=actor.user_id).select_related("actor")
     found = list(rows.annotate(of=F("feedback__key")).order_by("pk"))
-    names = desk_records.named(found)
+    names = desk_records.named_in(found)
     told = {}
     for each in found:
         lines = [(line.what, line.after) for line in historytelling.lines_of(each, *names, tz=tz)]

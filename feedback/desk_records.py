@@ -74,7 +74,7 @@ _CHANGES = PreparedRow(
 def history(report: UserFeedback) -> list[ChangeOut]:
     """The history of a report, oldest first. Three queries."""
     changes = changes_of(report.feedback_id)
-    people, reports = named(changes)
+    people, reports = named_in(changes)
     return [
         ChangeOut(
             action_id=ids.ACTION + change.action,
@@ -89,7 +89,7 @@ def history(report: UserFeedback) -> list[ChangeOut]:
     ]
 
 
-def named(changes: Iterable[TriageChange]) -> tuple[dict[int, User], dict[int, str]]:
+def named_in(changes: Iterable[TriageChange]) -> tuple[dict[int, User], dict[int, str]]:
     """The people and reports (ids) that changes refer to, by row id. Two queries."""
     sides = [side for change in changes for side in (change.before, change.after)]
     people = {side[column] for side in sides for column in _PEOPLE if side.get(column)}

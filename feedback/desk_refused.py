@@ -110,7 +110,7 @@ def _conflict(actor: Actor, item: ReportCard, problem: Stale, form: QueryDict, t
         mine = "label" if column == "admin_label" else column
         sides = (("The other" if is_own else "Theirs", theirs[column]), ("Yours", form.get(mine, "")))
         return Conflict(problem.message, "", sides, column)
-    line = historytelling.lines_of(change, *desk_records.named([change]), tz=tz)[0]
+    line = historytelling.lines_of(change, *desk_records.named_in([change]), tz=tz)[0]
     who, when = ("You", "in another window") if is_own else (line.who, "just now")
     takes = form.get("verb") == "own me" and item.owner and not item.is_mine
     again = "Press a again to take it over." if takes else "Your change was not saved. Press again if it still applies."

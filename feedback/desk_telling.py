@@ -127,7 +127,7 @@ def of_undo(done: Bulk) -> str:
 def of_resolved(actor: Actor, problem: ResolvedAlready, report: UserFeedback) -> str:
     """The message for an admin who resolves a report that is already resolved. It stands beside the next one."""
     said = "You already resolved this report." if problem.by == actor.user_id else problem.message
-    name = last_action.named(one_line(report.notes or "", OPENING_LENGTH), report.thread.title or "")
+    name = last_action.called(one_line(report.notes or "", OPENING_LENGTH), report.thread.title or "")
     return said.replace("this report", name)
 
 

@@ -135,7 +135,7 @@ class LastAction:
             return f"{thousands(self.report_count)} reports"
         others = self.report_count - 1
         with_others = f" with {thousands(others)} duplicate{'' if others == 1 else 's'}" if others else ""
-        return named(self.subject, self.place) + with_others
+        return called(self.subject, self.place) + with_others
 
     @property
     def until_clock(self) -> str:
@@ -155,7 +155,7 @@ def already(count: int, deed: str) -> str:
     return f"{thousands(count)} {said.replace('were', 'was') if count == 1 else said}"
 
 
-def named(notes: str, title: str) -> str:
+def called(notes: str, title: str) -> str:
     """What a report is called: by how its notes begin, else by the title of its thread."""
     if notes:
         return _quoted(notes)

@@ -19,7 +19,7 @@ LEASE = timedelta(minutes=2)
 _LEASES = PreparedInsert(Lease, unique=("feedback", "holder"), update=("until",))
 
 
-def hold(actor: Actor, feedback_id: str) -> str | None:
+def take(actor: Actor, feedback_id: str) -> str | None:
     """Take or renew a lease; returns the name of another admin who has the report open, of several the first."""
     report = access.report_for(actor, feedback_id)
     now = timezone.now()

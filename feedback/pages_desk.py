@@ -282,7 +282,7 @@ def keep_view(request: HttpRequest) -> HttpResponse:
 
 @signed_in
 @require_POST
-def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
+def lease(request: HttpRequest, feedback_id: str) -> HttpResponse:
     """Take, renew or (with `leave`) release the actor's lease on a report."""
     actor = admin_actor(request)
     response = HttpResponse(status=204)
@@ -290,7 +290,7 @@ def hold(request: HttpRequest, feedback_id: str) -> HttpResponse:
         with suppress(NotFound):  # its submitter retracted it while it was open
             leasing.release(actor, feedback_id)
         return response
-    leasing.hold(actor, feedback_id)
+    leasing.take(actor, feedback_id)
     desk_state.keep_open(response, feedback_id)
     return response
 

@@ -19,7 +19,7 @@ from feedback import bulk, desk_session, labelling
 from feedback.models import Bulk, Label
 from feedback.presenting.links import href
 from feedback.presenting.words import many_reports
-from feedback.querying import named
+from feedback.querying import term_of
 from feedback.renaming import IsThere, Renaming
 
 PAGE = 100
@@ -113,7 +113,7 @@ def _list(request: HttpRequest, actor: Actor, problem: DomainError | None = None
     # Errors about a row that is not listed are shown above the table.
     fields = FIELDS if not at or at in {label.name for label in listed} else ()
     context = {
-        "labels": [(label, href({"q": spelled(named("label", label.name))})) for label in listed],
+        "labels": [(label, href({"q": spelled(term_of("label", label.name))})) for label in listed],
         "after": after or "",
         "next_url": _page(token) if token else "",
         "typed": request.POST,

@@ -24,7 +24,7 @@ from feedback import label_text, labelling, saved_views
 from feedback.deciding import RENAME
 from feedback.models import Bulk, Label, TriageChange
 from feedback.presenting.words import many_reports
-from feedback.querying import named, parse
+from feedback.querying import parse, term_of
 from feedback.wire_verbs import RenameIn
 
 
@@ -191,12 +191,12 @@ def _side(side: Mapping[str, Any], body: RenameIn, had: str | None = None) -> di
 
 
 def _renamed(field: Field, body: RenameIn) -> Field:
-    return named("label", body.to) if _is_label(field) and _folded(field) == body.label.casefold() else field
+    return term_of("label", body.to) if _is_label(field) and _folded(field) == body.label.casefold() else field
 
 
 def _is_label(field: Field) -> bool:
     """Whether it names a label, and not what `label:*` and the like mean."""
-    return field.name == "label" and (field.literal or not named("label", field.value).literal)
+    return field.name == "label" and (field.literal or not term_of("label", field.value).literal)
 
 
 def _folded(field: Field) -> str:

@@ -320,7 +320,7 @@ def _history(actor: Actor, report: UserFeedback, changes: Sequence[TriageChange]
     lines = [
         HistoryLine(report.created_by.display_name, f"rated message {report.message_sequence_num}", report.created)
     ]
-    people, reports = desk_records.named(changes)
+    people, reports = desk_records.named_in(changes)
     undoable = undoing.undoable_among(actor, changes)
     for change in changes:
         told = historytelling.lines_of(change, people, reports, tz=tz)

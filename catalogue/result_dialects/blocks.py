@@ -12,7 +12,7 @@ from catalogue.result_dialects.shape import (
     loss,
     message_of,
     misfit,
-    named,
+    name_in,
     object_of,
     refused,
     strangers,
@@ -75,7 +75,7 @@ def _read(value: Any, use_key: str) -> tuple[ToolResult, list[Loss]]:
 
 def _text(result: ToolResult, context: Context) -> tuple[str, str, list[Loss]]:
     """The id of the call, the text, and what is lost."""
-    use_id, losses = named(result, "tool_use_id", context.tool_use_id)
+    use_id, losses = name_in(result, "tool_use_id", context.tool_use_id)
     metadata = ("/metadata/inputSize", "/metadata/outputSize", "/metadata/warnings")
     losses += told(result, "/execution_time_ms", "/error/details", *metadata)
     losses += custom_without(result, "tool_use_id")

@@ -12,7 +12,7 @@ from catalogue.result_dialects.shape import (
     custom_without,
     loss,
     misfit,
-    named,
+    name_in,
     object_of,
     object_or_none,
     refused,
@@ -36,7 +36,7 @@ def write(result: ToolResult, context: Context, style: str | None) -> tuple[dict
     losses += custom_without(result, *_NAMES)
     written: dict[str, Any] = {}
     for name in _NAMES:
-        written[name], more = named(result, name, getattr(context, name))
+        written[name], more = name_in(result, name, getattr(context, name))
         losses += more
     took = result.execution_time_ms or 0
     written["runtime_ms"] = round(took)

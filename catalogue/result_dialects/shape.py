@@ -85,7 +85,7 @@ def custom_without(result: ToolResult, *slots: str) -> Iterator[Loss]:
     return (loss(at("metadata", "custom", name)) for name in result.metadata.custom if name not in slots)
 
 
-def named(result: ToolResult, slot: str, given: str | None) -> tuple[str, list[Loss]]:
+def name_in(result: ToolResult, slot: str, given: str | None) -> tuple[str, list[Loss]]:
     """An id or a name that the result itself has: the given one, else the custom value. A loss if that is another."""
     custom = result.metadata.custom.get(slot)
     name = given or str(custom or "")

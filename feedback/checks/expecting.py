@@ -67,7 +67,7 @@ def answer_of(thread: Thread, upto: int) -> Answer:
     following = pending.next_request(thread.pk, upto)
     upper = {"answer_idx__lt": following} if following else {}
     turn = Turn.objects.filter(thread=thread, answer_idx__gt=upto, **upper).order_by("pk").first()
-    declared = goals.named(Goal.objects.filter(turn=turn).order_by("pk")) if turn else {}
+    declared = goals.by_tool(Goal.objects.filter(turn=turn).order_by("pk")) if turn else {}
     words: list[str] = []
     calls: list[tuple[str, Mapping[str, Any]]] = []
     failed: list[str] = []

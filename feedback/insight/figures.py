@@ -22,7 +22,7 @@ from feedback.insight.counting import Named, Verdicts
 from feedback.insight.period import Period, Span, edges, term
 from feedback.insight.tallying import Tallied
 from feedback.insight.wire import BeforeOut, CountOut, InsightOut, NamedOut, RangeOut, SpanOut, ToolFiguresOut
-from feedback.querying import Query, matching, named, parse
+from feedback.querying import Query, matching, parse, term_of
 
 EVERYTHING = parse("")
 MOST_NAMES = 20
@@ -161,13 +161,13 @@ def _span(asked: Asked, span: Span, counted: Verdicts) -> SpanOut:
 
 
 def _named(asked: Asked, field: str, name: str, counted: Verdicts) -> NamedOut:
-    by = grammar.spelled(named(field, name))
+    by = grammar.spelled(term_of(field, name))
     both = CountOut(count=counted.positive + counted.negative, query=asked(by))
     return NamedOut(name=name, reports=both, **_sided(lambda side: asked(by, side), counted))
 
 
 def _tool(asked: Asked, name: str, counted: Verdicts) -> ToolFiguresOut:
-    failed = CountOut(count=counted.failed, query=asked(grammar.spelled(named("failed", name))))
+    failed = CountOut(count=counted.failed, query=asked(grammar.spelled(term_of("failed", name))))
     return ToolFiguresOut(**dict(_named(asked, "tool", name, counted)), failed=failed)
 
 

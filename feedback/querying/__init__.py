@@ -3,7 +3,7 @@
 from feedback.querying.compiling import Meaning, at_moment, matching, meaning, remarks, understood
 from feedback.querying.completing import Completion, completions, terms
 from feedback.querying.conditions import Remark
-from feedback.querying.fields import named
+from feedback.querying.fields import term_of
 from feedback.querying.ordering import NEWEST, OLDEST, Order, Position, row_ids
 from feedback.querying.query import Query, Term, parse, term_meant
 
@@ -21,11 +21,11 @@ __all__ = [
     "completions",
     "matching",
     "meaning",
-    "named",
     "parse",
     "remarks",
     "row_ids",
     "term_meant",
+    "term_of",
     "terms",
     "understood",
 ]

@@ -14,7 +14,7 @@ from core.actor import Actor
 from core.paging import COUNT_LIMIT
 from feedback.models import Label, RatedAnswer, RatedTool, UserFeedback
 from feedback.querying.conditions import Remark
-from feedback.querying.fields import FIELDS, named
+from feedback.querying.fields import FIELDS, term_of
 from threads.models import Agent
 
 _OFFERED = 200
@@ -52,7 +52,7 @@ def completions(actor: Actor) -> list[Completion]:
             counted[known.name] = [(name, None) for name, _ in counted[_AS[known.name]]]
         else:
             counted[known.name] = _named(known.name, counting=True)
-        asked += [(named(known.name, name), count) for name, count in counted[known.name]]
+        asked += [(term_of(known.name, name), count) for name, count in counted[known.name]]
         values = tuple(Value(each.value, grammar.spelled(each), count) for each, count in asked)
         found.append(Completion(known.name, known.help, known.takes, values))
     return found
@@ -71,7 +71,7 @@ def terms(actor: Actor, begun: str = "") -> list[str]:
         if known.name.startswith(of)
         for asked in (
             *(grammar.Field(known.name, value) for value in known.values),
-            *(named(known.name, name) for name, _ in _named(known.name, counting=False, begun=value)),
+            *(term_of(known.name, name) for name, _ in _named(known.name, counting=False, begun=value)),
         )
     ]
     return [term for term in found if _plain(term).startswith(typed)]

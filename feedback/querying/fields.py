@@ -62,7 +62,7 @@ class QueryField:
         return self.is_digested if isinstance(self.is_digested, bool) else value in self.is_digested
 
 
-def named(name: str, value: str) -> Field:
+def term_of(name: str, value: str) -> Field:
     """A term for a name, quoted if the name is also a keyword of the field."""
     return Field(name, value, FIELDS[name].is_literal(value))
 

@@ -10,7 +10,7 @@ from core import fulltext, grammar, ids, moments, sorting, vocabulary
 from core.destinations import pasted
 from core.grammar import Field, Leaf, Node, Not, Text, Unknown
 from core.sorting import SORT, is_sort
-from feedback.querying.fields import ANY, DATED, FIELDS, HAS, ID, ORG, named
+from feedback.querying.fields import ANY, DATED, FIELDS, HAS, ID, ORG, term_of
 from feedback.querying.ordering import NEWEST, ORDERS, Order
 
 _OTHER_SIGNS = re.compile(r"([!~]?)(\w+)(!=|==?|!?:)(.+)")
@@ -103,7 +103,7 @@ class Query:
 
     def of_org(self, org: str) -> "Query":
         """The query limited to another org, or to none if empty."""
-        said = [named(ORG, org)] if org else []
+        said = [term_of(ORG, org)] if org else []
         parts = [*(part for part in self.parts if not _is_of(part, ORG)), *said]
         return parse(" ".join(_beside_others(part, parts) for part in parts))
 
@@ -142,7 +142,9 @@ class Query:
     def with_name(self, field: str, value: str, name: str) -> "Query":
         """The query with `name` in place of `value` for a field."""
         asked = (field, value)
-        root = grammar.changed(self.root, lambda each: named(field, name) if (each.name, each.value) == asked else each)
+        root = grammar.changed(
+            self.root, lambda each: term_of(field, name) if (each.name, each.value) == asked else each
+        )
         return parse(grammar.spelled(root))
 
     def with_meant(self, place: int) -> "Query":

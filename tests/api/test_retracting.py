@@ -393,7 +393,7 @@ def test_a_lease_of_a_report_that_goes_just_then_is_a_conflict(who, monkeypatch)
     UserFeedback.objects.get().delete()
     monkeypatch.setattr(access, "report_for", lambda *_: stale)
     with pytest.raises(Conflict):
-        leasing.hold(who.admin.actor, stale.feedback_id)
+        leasing.take(who.admin.actor, stale.feedback_id)
     assert not Lease.objects.exists()
 
 
@@ -425,7 +425,7 @@ def test_a_lease_does_not_wait_for_a_verb(who):
     report = make.rating(who.alice, make.conversation(who.alice, 4), 1).feedback_id
     with transaction.atomic():
         triage.update(who.admin.actor, report, bodies.parse(TriageIn, {"admin_note": "Seen."}))
-        thread, came = aside(lambda: leasing.hold(who.admin.actor, report))
+        thread, came = aside(lambda: leasing.take(who.admin.actor, report))
         thread.join()
     assert came == [None] and Lease.objects.exists()
 

@@ -209,7 +209,7 @@ def test_rows_show_who_has_them_and_how_they_stand(browser_of: Browser, who: Peo
     do(bea, made[4], "resolve")
     for each in (made[0], made[5]):
         do(bea, each, "label", add=["money", "late"])
-    leasing.hold(bea.actor, made[6].feedback_id)
+    leasing.take(bea.actor, made[6].feedback_id)
     page = get(browser_of("admin"), DESK + ALL)
     ends = [row_of(page, f"report {place}").one(class_="rep-end") for place in range(7)]
     shown = ["you", "Bea", "until again", "snoozed, due", "resolved", "", ""]
@@ -863,7 +863,7 @@ def test_ten_more_reports_views_labels_and_leases_are_no_more_queries(browser_of
     few = asked()
     for each in reports(who.bob, 10):
         do(who.admin, each, "label", add=[f"label {each.pk}"])
-        leasing.hold(bea.actor, each.feedback_id)
+        leasing.take(bea.actor, each.feedback_id)
         saved_views.save(who.admin.actor, f"view {each.pk}", "is:open")
     assert asked() == few
     # The list: session, person, orgs; a page of keys, its rows, their leases, what waits for the reader; bulks; the

@@ -48,7 +48,7 @@ def declared(value: Any, field: str) -> dict[str, Any]:
     return {"goal_type": kind.name, **checked.model_dump(mode="json")}
 
 
-def named(of_turn: Iterable[Goal]) -> dict[str, Goal]:
+def by_tool(of_turn: Iterable[Goal]) -> dict[str, Goal]:
     """The goals of one turn in order of declaration, by the name of the tool that achieves each.
 
     The name is `achieve_<type>`, with _2, _3 and so on for further goals of the same type (spec 4.3).
@@ -94,9 +94,9 @@ __all__ = [
     "GoalRefused",
     "GoalType",
     "Point",
+    "by_tool",
     "check_attempt",
     "declared",
     "is_tool_name",
-    "named",
     "points",
 ]

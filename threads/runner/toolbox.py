@@ -35,7 +35,7 @@ class Toolbox:
 
     def __init__(self, thread: Thread, turn: Turn) -> None:
         self.thread = thread
-        self.goals: dict[str, Goal] = goals.named(_GOALS.all(turn.pk))
+        self.goals: dict[str, Goal] = goals.by_tool(_GOALS.all(turn.pk))
         self.client = {tool.name: tool for tool in _CLIENT_TOOLS.all(thread.pk)}
         self.skills = _available_skills(thread, turn)
         self._asker_id = turn.requested_by_id
