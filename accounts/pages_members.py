@@ -50,14 +50,14 @@ def listed(request: HttpRequest) -> HttpResponse:
 def role(request: HttpRequest, member_id: int) -> HttpResponse:
     """Change a member's role."""
     wanted = request.POST.get("role", "")
-    return _changed(request, lambda actor: _told(members.change_role(actor, member_id, wanted)), at=member_id)
+    return _changed(request, lambda actor: _outcome(members.change_role(actor, member_id, wanted)), at=member_id)
 
 
 @signed_in
 @require_POST
 def remove(request: HttpRequest, member_id: int) -> HttpResponse:
     """Remove a member."""
-    return _changed(request, lambda actor: _told(members.remove(actor, member_id), "was removed from {}."))
+    return _changed(request, lambda actor: _outcome(members.remove(actor, member_id), "was removed from {}."))
 
 
 @signed_in
@@ -84,14 +84,14 @@ def _add(request: HttpRequest, actor: Actor) -> Changed:
     bodies.check_storable(form)
     who = {name: form[name] for name in ("name", "role") if name in form}
     member = members.add(actor, form.get("org", ""), form.get("email", ""), **who)
-    return _told(member)._replace(invited=member.user if getattr(member, "is_invited", False) else None)
+    return _outcome(member)._replace(invited=member.user if getattr(member, "is_invited", False) else None)
 
 
 def _invited(user: User) -> Changed:
     return Changed(f"Created a new link for {isolated(user.display_name)}.", user)
 
 
-def _told(member: Membership, words: str = "") -> Changed:
+def _outcome(member: Membership, words: str = "") -> Changed:
     is_admin = member.role == Membership.Role.ADMIN
     is_asked = getattr(member, "is_invited", False)
     words = words or f"is {'invited as' if is_asked else 'now'} {'an admin' if is_admin else 'a member'} of {{}}."

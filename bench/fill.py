@@ -44,11 +44,11 @@ def _thread(org: Org, owner: User, length: int) -> Thread:
     with transcript.creating(thread) as writer:
         for place in range(length):
             role = "assistant" if place % 2 else "user"
-            writer.add(role, [text(_said(place))], author_id=None if place % 2 else owner.pk)
+            writer.add(role, [text(_some_text(place))], author_id=None if place % 2 else owner.pk)
     return thread
 
 
-def _said(place: int) -> str:
+def _some_text(place: int) -> str:
     """Generate a text of about twelve to seventy words."""
     return " ".join(_WORDS[(place + word) % len(_WORDS)] for word in range(12 + place * 7 % 60))
 
@@ -65,7 +65,7 @@ def _reports(org: Org, submitter: User) -> None:
                 message_sequence_num=number // REPORTED_THREADS,
                 sentiment="negative" if number % 2 else "positive",
                 categories=["incorrect"] if number % 2 else ["helpful"],
-                notes=_said(number),
+                notes=_some_text(number),
                 **common,
             )
             for number in range(REPORTS)

@@ -34,11 +34,11 @@ def changes(old: ToolVersion, new: ToolVersion) -> list[Change]:
     if old.description != new.description:
         found.append(Change("", "description changed"))
     if old.idempotent != new.idempotent:
-        found.append(Change("", f"idempotent: {_told(old.idempotent)} to {_told(new.idempotent)}"))
+        found.append(Change("", f"idempotent: {_word(old.idempotent)} to {_word(new.idempotent)}"))
     for key, word in _HINTS.items():
         was, is_now = old.annotations.get(key), new.annotations.get(key)
         if was != is_now:
-            found.append(Change("", f"{word}: {_told(was)} to {_told(is_now)}"))
+            found.append(Change("", f"{word}: {_word(was)} to {_word(is_now)}"))
     before, after = (
         [name for name in row.param_order if name in other.param_order] for row, other in ((old, new), (new, old))
     )
@@ -47,7 +47,7 @@ def changes(old: ToolVersion, new: ToolVersion) -> list[Change]:
     if old.category != new.category:
         found.append(Change("", "category changed"))
     if old.declared_version != new.declared_version:
-        found.append(Change("", f"declared version: {_told(old.declared_version)} to {_told(new.declared_version)}"))
+        found.append(Change("", f"declared version: {_word(old.declared_version)} to {_word(new.declared_version)}"))
     if not found:
         found.append(Change("", "only details of the schema changed"))
     return sorted(found, key=lambda change: not change.is_breaking)[:MAX_CHANGES]
@@ -98,7 +98,7 @@ def _field(where: str, old: Row, new: Row, is_input: bool) -> Iterator[Change]:
         yield Change(where, "description changed")
 
 
-def _told(value: object) -> str:
+def _word(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {True: "yes", False: "no", None: "unknown"}[value]
     return one_line(str(value), 80)

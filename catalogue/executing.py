@@ -122,16 +122,16 @@ def execute(target: Target, given: validating.Checked, context: ToolContext, lim
     result = results.sized(_fitting(result, target, limits), given.sent)
     if surplus:
         result = result.noted(*(f"argument {name[:100]} is not declared and was dropped" for name in surplus[:20]))
-    return Execution(result, attempts, _told(result, target, limits))
+    return Execution(result, attempts, _failure(result, target, limits))
 
 
 def _failed(result: ToolResult, given: validating.Checked, target: Target, limits: Limits) -> Execution:
     """A failure before any attempt."""
     result = results.sized(result, given.sent)
-    return Execution(result, [], _told(result, target, limits))
+    return Execution(result, [], _failure(result, target, limits))
 
 
-def _told(result: ToolResult, target: Target, limits: Limits) -> dict[str, Any] | None:
+def _failure(result: ToolResult, target: Target, limits: Limits) -> dict[str, Any] | None:
     policy = limits.retry_policy
     return policy.told(result.error, target.qualified_name) if policy and result.error else None
 

@@ -312,7 +312,7 @@ def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
     if request.POST.get("verb") == "more":
         return _detail(request, actor, world, rows=rows)
     try:
-        _told(request, given.replace(actor, world, pages_fixtures.read(rows), seen=seen))
+        _say_count(request, given.replace(actor, world, pages_fixtures.read(rows), seen=seen))
     except (InvalidRequest, Conflict) as problem:
         return _detail(request, actor, world, problem=problem, rows=rows)
     return redirect("catalogue:world", world.world_id)
@@ -323,11 +323,11 @@ def fixtures(request: HttpRequest, world_id: str) -> HttpResponse:
 def recorded(request: HttpRequest, world_id: str) -> HttpResponse:
     """Create fixtures from recorded real calls."""
     actor, world = _open(request, world_id)
-    _told(request, given.take_recorded(actor, world, RecordedIn()))
+    _say_count(request, given.take_recorded(actor, world, RecordedIn()))
     return redirect("catalogue:world", world.world_id)
 
 
-def _told(request: HttpRequest, count: int) -> None:
+def _say_count(request: HttpRequest, count: int) -> None:
     notes.success(request, f"The world now has {count} fixture{'' if count == 1 else 's'}.")
 
 

@@ -76,7 +76,7 @@ def _replay(calls: _Calls, old: JsonObject, new: JsonObject, ends_at: float) -> 
         checked += 1
         refused += bool(errors)
         if errors and len(examples) < SHOWN:
-            examples.append(_told(call, errors))
+            examples.append(_refused_out(call, errors))
     return ReplayOut(checked=checked, refused=refused, whole=is_whole, examples=examples)
 
 
@@ -87,7 +87,7 @@ def _new_errors(arguments: Any, old: JsonObject, new: JsonObject) -> list[JsonOb
     return validating.check(arguments, new).errors
 
 
-def _told(call: Call, errors: list[JsonObject]) -> RefusedCallOut:
+def _refused_out(call: Call, errors: list[JsonObject]) -> RefusedCallOut:
     return RefusedCallOut(
         call_id=call.call_id,
         version=call.version,

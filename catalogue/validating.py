@@ -154,7 +154,7 @@ def _problems(
         listed, total, is_all = found(value, dict(schema), whole, until=until)
     except Unusable as unusable:
         return [_error("", "CONSTRAINT_VIOLATION", str(unusable))], 0, True
-    return [_told(problem) for problem in listed], total - len(listed), is_all
+    return [_error_of(problem) for problem in listed], total - len(listed), is_all
 
 
 class Found(NamedTuple):
@@ -482,7 +482,7 @@ def _code_of(problem: Any) -> str:
     return _CODE_OF.get(problem.validator, "CONSTRAINT_VIOLATION")
 
 
-def _told(problem: Any) -> Error:
+def _error_of(problem: Any) -> Error:
     field, said = _field(problem.absolute_path), str(problem.message)
     code = _code_of(problem)
     if said in (MISSING, UNDECLARED):

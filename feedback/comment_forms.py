@@ -37,7 +37,7 @@ def _apply(actor: Actor, feedback_id: str, form: QueryDict) -> str:
         return "Dismissed."
     text = _addressed(form)
     comment = commenting.add(actor, feedback_id, bodies.parse(CommentIn, {"text": text, "seen": seen}))
-    return _told(comment, commenting.strangers(text))
+    return _message(comment, commenting.strangers(text))
 
 
 def apply_to_own(actor: Actor, feedback_id: str, form: QueryDict) -> str:
@@ -71,7 +71,7 @@ def _addressed(form: QueryDict) -> str:
     return f"@{asked} {text}"
 
 
-def _told(comment: Comment, strangers: list[str]) -> str:
+def _message(comment: Comment, strangers: list[str]) -> str:
     asked = [each.person.display_name for each in comment.mentions.all() if not each.is_answer]
     said = f"Commented, and asked {get_text_list(asked, 'and')}." if asked else "Commented."
     unknown = get_text_list([isolated(each[:40]) for each in strangers[:3]], "or")

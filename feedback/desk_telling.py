@@ -38,7 +38,7 @@ def of_last(messages: Sequence[Message], context: Mapping[str, Any], *, final_at
     `final_at`: when the reader last did what cannot be undone.
     """
     last, undone, vain, ended_at = context["last"], context["undone"], context["vain"], context.get("ended_at")
-    said = _said(messages, context, final_at)
+    said = _sentences(messages, context, final_at)
     is_held = last is not None and (vain is not None or last.at.timestamp() < final_at)
     # What may be undone is shown as the news only if nothing came after it.
     is_ended = ended_at is not None and _is_news(ended_at) and not said
@@ -62,7 +62,7 @@ def _ended_at(done: Bulk | None) -> float:
     return done.finished_at.timestamp() if done and done.finished_at else 0
 
 
-def _said(messages: Sequence[Message], context: Mapping[str, Any], final_at: float) -> list[str]:
+def _sentences(messages: Sequence[Message], context: Mapping[str, Any], final_at: float) -> list[str]:
     outcome = getattr(context.get("check"), "outcome", "")
     undone, vain, ended = context["undone"], context["vain"], context["meanwhile"]
     said = [(each.extra_tags == OF_RUNS and outcome) or str(each) for each in messages]

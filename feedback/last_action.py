@@ -179,7 +179,7 @@ def last_action(
     """
     begin = timezone.now() - undoing.WINDOW
     if not bulks:
-        return _told(_LATEST.first(actor.user_id, begin), tz)
+        return _action_of(_LATEST.first(actor.user_id, begin), tz)
     over: list[str] = []
     latest = _undoable(actor.user_id, begin, bulks).first()
     of_bulk = {each.key: each for each in bulks}
@@ -194,7 +194,7 @@ def last_action(
     running = [each.created for each in bulks if not each.is_over]
     if latest is None or (running and _asked(latest, of_bulk) <= max(running)):
         return None
-    found = _told(latest, tz)
+    found = _action_of(latest, tz)
     return found and replace(found, over=tuple(over))
 
 
@@ -230,10 +230,10 @@ _LATEST = PreparedRow(_undoable, TriageChange, int, datetime)
 
 def told(action: str) -> LastAction | None:
     """An action in words, also after it was undone; None if all its reports are deleted."""
-    return _told(undoing.changes_of(action).exclude(verb=FOLLOW).last(), UTC)
+    return _action_of(undoing.changes_of(action).exclude(verb=FOLLOW).last(), UTC)
 
 
-def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
+def _action_of(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
     """The action that this is the last change of. The change stands for all others of the action."""
     if change is None:
         return None
@@ -245,7 +245,7 @@ def _told(change: TriageChange | None, tz: tzinfo) -> LastAction | None:
         return None
     [(key, notes, title)], [(began, report_count, note_count, reply_count, fixed_count)] = report, extent
     if change.verb == "reply" and fixed_count:  # to a duplicate of what it resolved
-        return _told(undoing.changes_of(change.action).filter(verb="resolve").last(), tz)
+        return _action_of(undoing.changes_of(change.action).filter(verb="resolve").last(), tz)
     deed, how = _deed(change, began, tz)
     # A redo is of as many as what was undone.
     is_redo = any(verb == REDO for _, verb in end)

@@ -61,10 +61,10 @@ def _change(actor: Actor, form: Mapping[str, str]) -> tuple[str, Label | None]:
     # The button names the label it asked about; for a name typed since, ask again.
     merge = "merge" in form and form["merge"] == form.get("name")
     begun, renaming = bulk.change_label(actor, name, to=form.get("name"), merge=merge, description=said)
-    return "Saved." if renaming is None else _told(name, begun, renaming), begun.into
+    return "Saved." if renaming is None else _message(name, begun, renaming), begun.into
 
 
-def _told(name: str, begun: Renaming, renaming: Bulk) -> str:
+def _message(name: str, begun: Renaming, renaming: Bulk) -> str:
     """The message about a renaming or merge."""
     name, into = isolated(name), isolated(begun.into.name)
     if not renaming.is_over:

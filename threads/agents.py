@@ -232,7 +232,7 @@ class Undeclared(InvalidRequest):
     """A template uses these names, which its variables lack."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(f"variables: {_told(names)} used in the template but not declared")
+        super().__init__(f"variables: {_variables(names)} used in the template but not declared")
         self.names = tuple(names)
 
 
@@ -248,7 +248,7 @@ def _require_fitting(values: Mapping[str, Any]) -> None:
     if missing := sorted(found - set(names)):
         raise Undeclared(missing)
     if unused := sorted(set(names) - found):
-        raise InvalidRequest(f"variables: {_told(unused)} declared but not used in the template")
+        raise InvalidRequest(f"variables: {_variables(unused)} declared but not used in the template")
 
 
 def _require_profile(template: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -262,7 +262,7 @@ def _require_profile(template: Mapping[str, Any], before: Mapping[str, Any] = Ma
         profiles.named(profile)
 
 
-def _told(names: Sequence[str]) -> str:
+def _variables(names: Sequence[str]) -> str:
     shown = get_text_list([*names[:_NAMED], *(["others"] if names[_NAMED:] else [])], "and")
     return f"the variable {shown} is" if len(names) == 1 else f"the variables {shown} are"
 

@@ -151,7 +151,7 @@ def _only_answers(made: screens.Screen, at: int) -> bool:
 def _same(left: Sequence[MessageSnapshot], right: Sequence[MessageSnapshot]) -> int:
     """How many messages from the beginning are equal, however their text is split into fragments."""
     for place, (one, other) in enumerate(zip(left, right, strict=False)):
-        if _said(one) != _said(other):
+        if _content(one) != _content(other):
             return place
     return min(len(left), len(right))
 
@@ -161,17 +161,17 @@ def _ends(messages: Sequence[MessageSnapshot], at: int) -> bool:
     return at == len(messages) or messages[at].role == "user"
 
 
-def _said(message: MessageSnapshot) -> object:
+def _content(message: MessageSnapshot) -> object:
     words = "".join(block["text"] for block in message.blocks if block["content_type"] == "text")
     return (
         message.role,
         message.status,
         words,
-        [_told(block) for block in message.blocks if block["content_type"] != "text"],
+        [_content_of(block) for block in message.blocks if block["content_type"] != "text"],
     )
 
 
-def _told(block: BlockDict) -> object:
+def _content_of(block: BlockDict) -> object:
     """The content of a block without ids and runtimes, which differ between two equal calls."""
     match block["content_type"]:
         case "tool_use":

@@ -31,7 +31,7 @@ def start_of(actor: Actor, thread_id: str) -> Earlier:
     thread = thread_for(actor, thread_id)
     known = {each.id for each in profiles.all_profiles()}
     return Earlier(
-        text=_said(thread, 0),
+        text=_text_at(thread, 0),
         system_prompt=thread.system_prompt or "",
         model_profile=thread.model_profile if thread.model_profile in known else "",
         world_id=thread.world.world_id if thread.world else "",
@@ -54,11 +54,11 @@ def next_request(actor: Actor, fork: Thread) -> str:
     if fork.forked_from is None or upto is None or fork.message_count != upto + 1:
         return ""
     with suppress(Unauthorized, NotFound):
-        return _said(thread_for(actor, fork.forked_from.thread_id), upto + 1)
+        return _text_at(thread_for(actor, fork.forked_from.thread_id), upto + 1)
     return ""
 
 
-def _said(thread: Thread, index: int) -> str:
+def _text_at(thread: Thread, index: int) -> str:
     """The text of a user's message; empty for any other."""
     found = reading.snapshots(thread.pk, between=(index, index))
     if not found or found[0].role != "user":

@@ -71,7 +71,7 @@ def in_titles(threads: Sequence[Thread], words: Sequence[str]) -> dict[int, Hit]
 
 
 def _said_in(threads: set[int], phrases: Sequence[tuple[str, ...]], after: int = -1) -> dict[int, Hit]:
-    said, found, began = _said(phrase for phrase, *_ in phrases), {}, thread_time()
+    said, found, began = _any_phrase(phrase for phrase, *_ in phrases), {}, thread_time()
     for pk, idx, text, calls in searching.first_messages(sorted(threads), phrases, after):
         parts = (text, calls) if thread_time() - began < _SECONDS else ()
         hits = (_hit(idx, part[:_READ], said) for part in parts)
@@ -87,13 +87,13 @@ def _calls_saying(thread: Thread, index: int, sought: Sought) -> set[tuple[str, 
     phrases = [phrase for phrase, *columns in sought.phrases if not columns or "call" in columns]
     if not phrases:
         return set()
-    said = _said(phrases)
+    said = _any_phrase(phrases)
     rows = Block.objects.filter(thread=thread, idx=index, kind__in=("tool_use", "tool_result"))
     found = rows.values_list("kind", "tool_use_id", "data")
     return {(kind, use_id) for kind, use_id, data in found if said.search(searching.called(kind, data)[:_READ])}
 
 
-def _said(phrases: Iterable[str]) -> re.Pattern[str]:
+def _any_phrase(phrases: Iterable[str]) -> re.Pattern[str]:
     patterns = (fulltext.pattern_in_written(phrase).pattern for phrase in phrases)
     return re.compile("|".join(islice(patterns, _PHRASES)))
 

@@ -226,12 +226,12 @@ def _not_taken_over(parsed: Conversation, thread: Thread) -> list[str]:
     if given > stored:
         return [f"has {given} messages, the stored thread {stored}: the new ones were not imported"]
     for index, (message, held) in enumerate(zip(parsed.messages, reading.snapshots(thread.pk), strict=False)):
-        if (message.role, _said(message.blocks)) != (held.role, _said(held.blocks)):
+        if (message.role, _words(message.blocks)) != (held.role, _words(held.blocks)):
             return [f"messages.{index}: differs from the stored thread, which was not changed"]
     return []
 
 
-def _said(blocks: Iterable[BlockDict]) -> list[object]:
+def _words(blocks: Iterable[BlockDict]) -> list[object]:
     """What a message says, whatever else was stored of it."""
     return [block.get("text") or (block.get("tool_name"), block.get("input"), block.get("payload")) for block in blocks]
 

@@ -76,11 +76,11 @@ class Sheet:
 
     def lose_all_but(self, held: frozenset[str]) -> None:
         """Name everything that says something and has no slot among these."""
-        for field, value in self._said():
+        for field, value in self._stated():
             if field not in held and field.partition("/")[0] not in held:
                 self.lose(field, "no_slot", f"{self.dialect} has no place for it ({value})"[:200])
 
-    def _said(self) -> Iterator[tuple[str, object]]:
+    def _stated(self) -> Iterator[tuple[str, object]]:
         tool, content = self.tool, self.content
         if content.output_schema is not None:
             yield "output_schema", "a schema"

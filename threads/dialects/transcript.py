@@ -28,10 +28,10 @@ def _head(sheet: Sheet) -> str:
 def _lines(export: Export, message: MessageSnapshot) -> Iterator[str]:
     yield f"[{message.index}] {SPEAKERS[message.role]}, {minute(message.created)}{state(message)}"
     for block in shown_blocks(export, message):
-        yield _indented(_told(export, message.index, block))
+        yield _indented(_text_of(export, message.index, block))
 
 
-def _told(export: Export, index: int, block: BlockDict) -> str:
+def _text_of(export: Export, index: int, block: BlockDict) -> str:
     match block["content_type"]:
         case "tool_use":
             return f"-> {block['tool_name']} {called_with(export, index, block)}"

@@ -56,7 +56,7 @@ class Command(BaseCommand):
         except InvalidRequest as problem:
             raise CommandError(problem.message) from None
         except ValidationError as problem:
-            raise CommandError(_told(problem)) from None
+            raise CommandError(_reasons(problem)) from None
         except EOFError:
             raise CommandError(
                 "There is no terminal to ask for a password. Run this in one (`docker exec -it`), or add --no-password."
@@ -163,7 +163,7 @@ def _check(options: dict[str, Any]) -> None:
         raise InvalidRequest(f"token: {options['email']} is disabled and could not use a token")
 
 
-def _told(problem: ValidationError) -> str:
+def _reasons(problem: ValidationError) -> str:
     """Join the reasons, each prefixed with its option; password rules name the password themselves."""
     if not hasattr(problem, "error_dict"):
         return " ".join(problem.messages)

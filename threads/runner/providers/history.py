@@ -35,7 +35,7 @@ def of_thread(
     waiting: list[ModelRequestPart] = []
     for message in messages:
         if message.role == "user":
-            waiting.append(UserPromptPart(content=_said(message)))
+            waiting.append(UserPromptPart(content=_text_of(message)))
         elif message.role == "assistant" and (parts := _answer(message)):
             history.extend(_request(waiting, instructions))
             history.append(ModelResponse(parts=parts))
@@ -72,7 +72,7 @@ def _request(parts: list[ModelRequestPart], instructions: str | None) -> list[Mo
     return [ModelRequest(parts=list(parts), instructions=instructions)] if parts else []
 
 
-def _said(message: MessageSnapshot) -> str:
+def _text_of(message: MessageSnapshot) -> str:
     pieces = []
     for block in message.blocks:
         if block["content_type"] == "text":

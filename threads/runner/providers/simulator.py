@@ -128,10 +128,10 @@ def _text(directives: Directives, said: str, since: Sequence[ModelMessage], says
     closing = _CLOSINGS[seed[1] % len(_CLOSINGS)]
     about = f" You wrote: “{_short(said)}”." if said else ""
     unread = [f"I could not read `{_short(each)}`." for each in directives.unread]
-    return " ".join([f"{opening}{about}{''.join(_told(since))}", *unread, *says, closing])
+    return " ".join([f"{opening}{about}{''.join(_on_results(since))}", *unread, *says, closing])
 
 
-def _told(since: Sequence[ModelMessage]) -> Iterator[str]:
+def _on_results(since: Sequence[ModelMessage]) -> Iterator[str]:
     """One sentence per tool result, to show that results reach the model."""
     for message in since:
         if isinstance(message, ModelRequest):

@@ -51,7 +51,7 @@ class Stream:
             # Not on the event loop: the first call imports the provider's package, which would block other streams.
             model = building.model_of(request.profile)
         except Exception as problem:
-            self._events.put(_told(request.profile, problem, None))
+            self._events.put(_broken(request.profile, problem, None))
             return
         self._task = asyncio.run_coroutine_threadsafe(_talk(model, request, self._events), event_loop())
 
@@ -100,10 +100,10 @@ async def _talk(model: Model, request: ModelRequest, events: "queue.SimpleQueue[
         events.put(Broken("cancelled", "The request was stopped."))
         raise
     except Exception as problem:  # providers raise many kinds of errors, and none may leave the thread hanging
-        events.put(_told(profile, problem, usage))
+        events.put(_broken(profile, problem, usage))
 
 
-def _told(profile: Profile, problem: Exception, usage: Usage | None) -> Broken:
+def _broken(profile: Profile, problem: Exception, usage: Usage | None) -> Broken:
     broken = failures.of_exception(problem, usage)
     logger.warning("model.broken", extra={"profile": profile.id, "kind": type(problem).__name__, "code": broken.code})
     return broken
