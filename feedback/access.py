@@ -1,9 +1,11 @@
 """Reports for those who may triage them, and what becomes of a change if one was retracted meanwhile."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import IntegrityError
+from django.db.models import QuerySet
 
 from accounts.rights import require_admin
 from core import ids
@@ -31,6 +33,17 @@ def there(report: UserFeedback | None, key: str, feedback_id: str) -> UserFeedba
             raise NotFound(projecting.GONE)
         raise NotFound.of("report", feedback_id[:80])
     return report
+
+
+def locked(pks: Collection[int] | QuerySet[Any, Any], *beside: str) -> QuerySet[UserFeedback]:
+    """Reports with these row ids, locked until the commit in the one order in which all lock several of them.
+
+    The related rows `beside` are read with them, and not locked. No verb changes a key, so inserting rows that
+    reference a report need not wait for this lock.
+    """
+    rows = UserFeedback.objects.select_for_update(of=("self",) if beside else (), no_key=True)
+    rows = rows.select_related(*beside) if beside else rows
+    return rows.filter(pk__in=pks).order_by("pk")
 
 
 @contextmanager

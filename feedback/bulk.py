@@ -216,5 +216,4 @@ def _hold(action: str) -> None:
     if not Bulk.objects.select_for_update(no_key=True).filter(key=action).values_list("pk"):
         changes = list(undoing.changes_of(action))
         undoing.hold_for(changes)
-        reports = UserFeedback.objects.select_for_update(no_key=True)
-        list(reports.filter(pk__in={change.feedback_id for change in changes}).order_by("pk").values_list("pk"))
+        list(access.locked({change.feedback_id for change in changes}).values_list("pk"))

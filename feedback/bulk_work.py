@@ -22,7 +22,7 @@ from core import ids, jobs, stopping
 from core.actor import Actor
 from core.db import anew
 from core.errors import Conflict, DomainError, Unavailable
-from feedback import desk_notices, digesting, following, renaming, triage, undoing
+from feedback import access, desk_notices, digesting, following, renaming, triage, undoing
 from feedback.deciding import REDO, RENAME, ResolvedAlready, verb_named
 from feedback.fixing import FIX
 from feedback.models import Bulk, BulkFailure, TriageChange, UserFeedback
@@ -208,8 +208,7 @@ def _acted(actor: Actor, bulk: Bulk, size: int) -> int:
     # Chosen once: a report that comes to match while others are waited for is not locked with its duplicates.
     chosen = list(rest(actor, bulk).order_by("pk").values_list("pk", flat=True)[:size])
     triage.hold_for(body, lambda: chosen)
-    rows = UserFeedback.objects.select_for_update(of=("self",), no_key=True).select_related("resolved_by")
-    found = list(rows.filter(pk__in=chosen).order_by("pk"))
+    found = list(access.locked(chosen, "resolved_by"))
 
     decide = verb.of_many(actor, found, body)
 

@@ -5,7 +5,8 @@ So an original is never a duplicate, there are no chains or cycles, and the root
 
 from collections.abc import Iterable
 
-from feedback.models import Triage, TriageChange, UserFeedback
+from feedback import access
+from feedback.models import Triage, TriageChange
 
 
 def root_of(pk: int) -> int:
@@ -22,8 +23,7 @@ def hold(subjects: Iterable[int], *, named: Iterable[int] = ()) -> None:
     """
     held: set[int] = set()
     while missing := _family(set(subjects), set(named)) - held:
-        rows = UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=missing).order_by("pk")
-        held |= missing | set(rows.values_list("pk", flat=True))
+        held |= missing | set(access.locked(missing).values_list("pk", flat=True))
 
 
 def lead(actor_id: int, *, of: int, to: int | None, verb: str, action: str, undoes: str | None = None) -> list[int]:

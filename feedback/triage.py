@@ -106,8 +106,7 @@ def wake_again(pks: Iterable[int], because: int) -> None:
     """
     cause = UserFeedback.objects.select_related("created_by").get(pk=because)
     submitter = Actor(cause.created_by_id, cause.created_by.email, cause.created_by.display_name)
-    asleep = UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=list(pks), resolved=False)
-    for report in asleep.order_by("pk"):
+    for report in access.locked(list(pks)).filter(resolved=False):
         subject = subject_of(report)
         if not subject["snoozed_until_again"]:  # an admin changed it before we got the lock
             continue

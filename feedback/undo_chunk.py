@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from accounts.models import User
 from core.errors import NotFound
-from feedback import following, projecting
+from feedback import access, following, projecting
 from feedback.deciding import REDO, Subject
 from feedback.models import Bulk, Reply, Triage, TriageChange, UserFeedback
 
@@ -99,8 +99,7 @@ class Chunk:
         self._roots.pop(pk, None)
 
     def _read(self, pks: Collection[int]) -> None:
-        rows = UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=pks).order_by("pk")
-        reports = {report.pk: report for report in rows}
+        reports = {report.pk: report for report in access.locked(pks)}
         beside = {row.pk: row for row in Triage.objects.filter(pk__in=pks)}
         replies = {row.pk: row for row in Reply.objects.filter(pk__in=pks)}
         for pk in pks:

@@ -15,9 +15,9 @@ from catalogue import naming
 from core import ids
 from core.actor import Actor
 from core.errors import Conflict, NotFound
-from feedback import desk_notices, webhooks
+from feedback import access, desk_notices, webhooks
 from feedback.checks import expecting
-from feedback.models import Check, CheckRun, UserFeedback
+from feedback.models import Check, CheckRun
 from feedback.taxonomy import Sentiment
 from threads import figures
 from threads.models import Thread, Turn
@@ -212,7 +212,7 @@ def locked(check_pk: int) -> Check | None:
 def hold_reports(checks: Collection[int]) -> None:
     """Lock the reports of several checks before any of those is `locked`, in the order in which bulks lock reports."""
     named = Check.objects.filter(pk__in=checks).values("feedback")
-    list(UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=named).order_by("pk").values_list("pk"))
+    list(access.locked(named).values_list("pk"))
 
 
 def tell(check: Check, *, by: int) -> None:

@@ -91,8 +91,7 @@ def for_reports(actor: Actor, pks: Sequence[int]) -> list[Check]:
     Call it in the transaction that uses them: the reports are locked, so that none is retracted meanwhile.
     """
     require_admin(actor)
-    rows = UserFeedback.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk")
-    reports = list(rows.select_related("thread").only("key", "thread__title", "message_sequence_num"))
+    reports = list(access.locked(pks, "thread").only("key", "thread__title", "message_sequence_num"))
     kept = Check.objects.filter(feedback__in=reports)
     kept.filter(dropped_at__isnull=False).update(dropped_at=None)
     there = set(kept.values_list("feedback", flat=True))

@@ -3,6 +3,7 @@
 from django.db.models import QuerySet
 
 from accounts.rights import Audience
+from feedback import access
 from feedback.models import UserFeedback
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTold
 from feedback.webhooks.audience import audience_for
@@ -38,8 +39,7 @@ def remember_told(deliveries: list[int]) -> None:
     """Remember which webhooks were sent which reports; call it inside the transaction that deletes the deliveries."""
     reports = UserFeedback.objects.filter(events__deliveries__in=deliveries).values("pk")
     # Locked, so that none is retracted meanwhile.
-    rows = UserFeedback.objects.select_for_update(no_key=True).filter(pk__in=reports).order_by("pk")
-    held = list(rows.values_list("pk", flat=True))
+    held = list(access.locked(reports).values_list("pk", flat=True))
     sent = _sent(WebhookDelivery.objects.filter(pk__in=deliveries, event__report__in=held))
     pairs = sent.values_list("endpoint", "event__report").distinct()
     WebhookTold.objects.bulk_create(
