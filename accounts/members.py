@@ -11,7 +11,7 @@ from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySe
 from accounts.models import ApiToken, Membership, Org, User, display_name
 from accounts.naming import check_one_line
 from accounts.orgs import add_member, org_named, require_administering, take_turns_with
-from accounts.rights import require_member
+from accounts.rights import may_act_in, require_member
 from core import bodies, paging
 from core.actor import Actor
 from core.errors import InvalidRequest, NotFound
@@ -209,7 +209,7 @@ def _is_theirs_to_add(org: Org, user: User) -> bool:
 def _org_of(actor: Actor, member_id: int) -> int:
     """The org of a membership; `NotFound` for actors outside of that org."""
     org_id = Membership.objects.filter(pk=member_id).values_list("org_id", flat=True).first()
-    if org_id is None or not (actor.is_admin or actor.belongs_to(org_id)):
+    if org_id is None or not may_act_in(actor, org_id):
         raise NotFound("There is no such member.")
     return org_id
 

@@ -56,15 +56,22 @@ NEEDS_POLICY: dict[Right, str] = {Right.RESCOPE: "visibility_may_change"}
 """Rights that nobody has unless the org's policy is on."""
 
 
-def require_admin(actor: Actor) -> None:
-    """Raise `Unauthorized` unless the actor is a platform admin: for triage and data of other orgs (B133)."""
+def require_admin(actor: Actor, deed: str = "do this") -> None:
+    """Raise `Unauthorized` unless the actor is a platform admin: for triage and data of other orgs (B133). `deed` says
+    what nobody else can do.
+    """
     if not actor.is_admin:
-        raise Unauthorized("Only platform admins can do this.")
+        raise Unauthorized(f"Only platform admins can {deed}.")
+
+
+def may_act_in(actor: Actor, org_id: int) -> bool:
+    """Whether the actor may act in an org: its members and platform admins."""
+    return actor.is_admin or actor.belongs_to(org_id)
 
 
 def require_member(actor: Actor, org_id: int) -> None:
-    """Raise `Unauthorized` unless the actor is a member of the org or a platform admin."""
-    if not (actor.is_admin or actor.belongs_to(org_id)):
+    """Raise `Unauthorized` unless the actor may act in the org."""
+    if not may_act_in(actor, org_id):
         raise Unauthorized("You are not a member of that org.")
 
 
@@ -87,6 +94,18 @@ def audience_of(actor: Actor, *, administers: bool) -> Audience | None:
     if actor.is_admin:
         return Audience.TRIAGE
     return Audience.ORG if administers else None
+
+
+def may_keep_webhook(actor: Actor, owner: int) -> bool:
+    """Whether the actor may see, change and delete a webhook: its owner and platform admins."""
+    return actor.is_admin or owner == actor.user_id
+
+
+def may_change_view(actor: Actor, created_by: int, *, is_orphaned: bool) -> bool:
+    """Whether the actor may change or delete a saved view of the desk: their own, and a shared one whose creator is no
+    admin any more.
+    """
+    return created_by == actor.user_id or is_orphaned
 
 
 def require_maker(actor: Actor, created_by: int | None) -> None:

@@ -11,7 +11,7 @@ from django.utils.text import Truncator
 
 from accounts.models import User
 from accounts.orgs import take_turns_with
-from accounts.rights import require_admin, require_author
+from accounts.rights import may_change_view, require_admin, require_author
 from core import ids, zones
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest, NotFound
@@ -112,9 +112,10 @@ def view_for(actor: Actor, view_id: str) -> SavedView:
 
 
 def may_change(actor: Actor, view: SavedView) -> bool:
-    """Whether the actor may change or delete a view: their own, and a shared one whose creator is no admin any more."""
+    """Whether the actor may change or delete a view."""
     author = view.created_by
-    return author.pk == actor.user_id or (view.is_shared and not (author.is_active and author.is_staff))
+    is_orphaned = view.is_shared and not (author.is_active and author.is_staff)
+    return may_change_view(actor, author.pk, is_orphaned=is_orphaned)
 
 
 def changeable(actor: Actor, view_id: str) -> SavedView:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db import IntegrityError
 
 from accounts.models import Org, User
-from accounts.rights import NEEDS_POLICY, RIGHTS, WIDENED_BY_POLICY, Relation, Right
+from accounts.rights import NEEDS_POLICY, RIGHTS, WIDENED_BY_POLICY, Relation, Right, may_act_in
 from core import ids
 from core.actor import Actor
 from core.errors import DomainError, NotFound, ReadOnlyThread, Unauthorized
@@ -168,7 +168,7 @@ def relations_of(actor: Actor, thread: Thread | Standing) -> frozenset[Relation]
 
 def _refusal(actor: Actor, thread: Thread | Standing, right: Right) -> DomainError:
     """The error for a missing right; it names the policy or the surface if that alone is the reason."""
-    if not (actor.is_admin or actor.belongs_to(thread.org_id)):
+    if not may_act_in(actor, thread.org_id):
         return Unauthorized(_STRANGE)
     could = relations_of(actor, thread) & RIGHTS[right]
     if could and isinstance(thread, Thread) and right is Right.SEND:

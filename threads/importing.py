@@ -9,10 +9,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.authentication import actor_of_email, org_of
-from accounts.rights import Right
+from accounts.rights import Right, require_admin
 from core.actor import Actor
 from core.bodies import check_storable
-from core.errors import InvalidRequest, NotFound, Unauthorized
+from core.errors import InvalidRequest, NotFound
 from core.visible import is_visible
 from threads import dialects, reading, titles, transcript
 from threads.access import may
@@ -64,8 +64,7 @@ def owner_for(actor: Actor, owner: str | None, org_id: int) -> int:
     """The row id of the owner of an import into an org (B179)."""
     if owner is None or owner.strip().lower() == actor.email:
         return actor.user_id
-    if not actor.is_admin:
-        raise Unauthorized("Only platform admins can import for somebody else.")
+    require_admin(actor, "import for somebody else")
     try:
         other = actor_of_email(owner)
     except NotFound as problem:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Org
 from accounts.orgs import take_turns_with
-from accounts.rights import Audience
+from accounts.rights import Audience, may_keep_webhook
 from core import db, ids, jobs, outbound, paging
 from core.actor import Actor
 from core.db import again, is_named_elsewhere
@@ -44,7 +44,7 @@ def endpoint_for(actor: Actor, webhook_id: str) -> WebhookEndpoint:
 
 def _require_seen_by(actor: Actor, endpoint: WebhookEndpoint) -> None:
     """Whoever sees a webhook may change it; for anybody else there is none."""
-    if not actor.is_admin and endpoint.owner_id != actor.user_id:
+    if not may_keep_webhook(actor, endpoint.owner_id):
         raise NotFound(_UNSEEN)
 
 

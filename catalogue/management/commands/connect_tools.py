@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.authentication import actor_of_email
 from accounts.orgs import org_named
+from accounts.rights import may_act_in
 from catalogue.elsewhere import connections, refreshing
 from catalogue.elsewhere.wire import ConnectionIn, RefreshIn
 from core import bodies
@@ -47,7 +48,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             org_id, actor = org_named(options["org"]).pk, actor_of_email(options["owner"])
-            if not actor.is_admin and not actor.belongs_to(org_id):
+            if not may_act_in(actor, org_id):
                 raise CommandError(f"{options['owner']} is not a member of {options['org']}.")
             body = _connection(options)
             if options["remove"]:
