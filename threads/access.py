@@ -45,7 +45,6 @@ class Standing(NamedTuple):
     created_by_id: int
     visibility: str
     status: str
-    activity: str | None
     revision: int
     org_key: str
 

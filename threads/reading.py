@@ -78,7 +78,7 @@ def delta(actor: Actor, standing: Standing, token: str | None, *, api_version: s
     since = revision_of(token, standing)
     if since == standing.revision:
         token = token or token_of(standing)
-        return DeltaOut(continuation_token=token, status=standing.status, activity=standing.activity)
+        return DeltaOut(continuation_token=token, status=standing.status)
     return _news(actor, Thread(pk=standing.pk, key=standing.key), since, api_version)
 
 
@@ -104,7 +104,6 @@ def _news(actor: Actor, thread: Thread, since: int, api_version: str, *, is_lost
         continuation_token=token_of(thread),
         reset_from_message_sequence_num=reset,
         status=thread.status,
-        activity=thread.activity,
         title=thread.title if thread.title_revision > since or not since else None,
         goals=_goal_outs(goals) if thread.goals_revision > since or not since else None,
     )
@@ -311,7 +310,6 @@ def _refresh(thread: Thread, found: list[Row]) -> None:
 _STATE_COLUMNS = (
     "revision",
     "status",
-    "activity",
     "title",
     "title_revision",
     "goals_revision",
@@ -369,7 +367,7 @@ def record_of(
             "messages": messages,
             "continuation_token": token,
             "status": thread.status,
-            "activity": thread.activity,
+            "activity": None,
             "title": thread.title,
             "model_profile": thread.model_profile,
             "forked_from_thread_id": ids.THREAD + source_key if source_key else None,

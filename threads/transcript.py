@@ -30,7 +30,6 @@ _OWN_COLUMNS = (
     "modified",
     "title",
     "status",
-    "activity",
     "revision",
     "title_revision",
     "goals_revision",

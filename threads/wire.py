@@ -389,7 +389,7 @@ class ThreadOut(Wire):
     status: str
     """Whose turn it is: `user_turn`, `roboto_turn` (the agent answers), `client_tool_turn`, or `goals_failed`."""
     activity: str | None
-    """What the agent is doing, in words."""
+    """Always null: no agent here works out of sight."""
     title: str | None
     model_profile: str | None
     """Id of the model profile."""
@@ -423,6 +423,7 @@ class DeltaOut(Wire):
     """Drop every message from this index on before applying the changes."""
     status: str | None = None
     activity: str | None = None
+    """Always null."""
     title: str | None = None
     """Null if unchanged."""
     goals: list[GoalOut] | None = None

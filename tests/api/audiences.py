@@ -96,7 +96,7 @@ AUDIENCES: dict[str, dict[str, str]] = {
     },
     "threads.Thread": {
         "public": "id key org revision title_revision goals_revision rewind_revision world",
-        "org": "created_by created modified title status visibility activity model_profile system_prompt "
+        "org": "created_by created modified title status visibility model_profile system_prompt "
         "client_context analysis_scope available_skills forked_from forked_from_message_sequence_num "
         "created_from_agent_id created_from_agent_version created_from_trigger_id launch_values origin import_id "
         "message_count weave has_error goal_count achieved_goal_count last_outcome",

@@ -63,7 +63,6 @@ class Thread(models.Model):
     title = models.CharField(max_length=TITLE_LENGTH, null=True)  # noqa: DJ001 - the wire tells null from ""
     status = models.CharField(max_length=20, choices=ThreadStatus)
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PRIVATE)
-    activity = models.CharField(max_length=200, null=True)  # noqa: DJ001
     model_profile = models.CharField(max_length=80, null=True)  # noqa: DJ001
     system_prompt = models.TextField(null=True)  # noqa: DJ001
     client_context = JsonText(null=True)
