@@ -180,9 +180,11 @@ def _make(row: Call, target: Target, given: validating.Checked, body: CallIn) ->
 def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn) -> Call:
     """Simulate the call in a world, which validates the arguments itself, after its simulated failures (C114).
 
+    What answers, and is recorded, is the version that the world took; `InvalidRequest` if another one was asked for.
     Each attempt of a retry policy is a separate step; with a key, none follows but after a simulated failure. Raises
     `Conflict` if the key was used for a different call, `Expired` if the world has ended, `Unavailable` if it is busy.
     """
+    target = _as_taken(world, target, body.version)
     placed = validating.placed(body.args, body.arguments, target.param_order)
     plays: list[Played] = []
     key = body.idempotency_key
@@ -205,6 +207,16 @@ def _play(actor: Actor, org_id: int, world: World, target: Target, body: CallIn)
     row.world_facts = plays[-1].facts if plays else None
     row.save(update_fields=["world_facts"])
     return row
+
+
+def _as_taken(world: World, target: Target, asked: int | None) -> Target:
+    """The target in the version that a world holds; as it is if the world does not hold the tool."""
+    copy = keeping.tool_named(world, target.qualified_name)
+    if copy is None:
+        return target
+    if asked is not None and asked != copy.version:
+        raise InvalidRequest(f"version: this world holds version {copy.version} of {copy.qualified_name}")
+    return replace(target, version=copy.version, param_order=copy.param_order)
 
 
 def _stored_apart(

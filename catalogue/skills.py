@@ -66,7 +66,7 @@ def known(actor: Actor, skill_ids: Sequence[str]) -> list[Skill]:
 
 def names(actor: Actor, org_id: int, limit: int) -> list[str]:
     """The first names that `skill_named` can find, in order."""
-    found = Skill.objects.visible_to(actor).filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id))
+    found = Skill.objects.usable_in(org_id, actor)
     return list(found.order_by("name").values_list("name", flat=True).distinct()[:limit])
 
 
@@ -80,8 +80,7 @@ def skill_named(actor: Actor, org_id: int, name: str) -> Skill:
 
 def skills_named(actor: Actor, org_id: int, names: Collection[str]) -> dict[str, Skill]:
     """Several skills by name, in one query."""
-    found = Skill.objects.visible_to(actor).select_related("org", "created_by").filter(name__in=names)
-    rows = found.filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id))
+    rows = Skill.objects.usable_in(org_id, actor).select_related("org", "created_by").filter(name__in=names)
     return {skill.name: skill for skill in sorted(rows, key=lambda skill: skill.accessibility == Accessibility.PRIVATE)}
 
 
@@ -309,15 +308,16 @@ def subscription_out(actor: Actor, skill: Skill, row: SkillSubscription) -> Subs
     )
 
 
-def texts(actor: Actor, wanted: Sequence[tuple[str, int | None]], field: str) -> list[SkillText]:
-    """The requested versions, by default the latest, regardless of pins (B150 to B154); in two queries.
+def texts(actor: Actor, org_id: int, wanted: Sequence[tuple[str, int | None]], field: str) -> list[SkillText]:
+    """The requested versions for a thread of an org, by default the latest, regardless of pins (B150 to B154); in two
+    queries.
 
-    Raises `InvalidRequest` naming the field for an unknown or invisible skill or version.
+    Raises `InvalidRequest` naming the field for an unknown or invisible skill or version, and for one of another org.
     """
     if not wanted:
         return []
     keys = [ids.key_of(skill_id, ids.SKILL) or "" for skill_id, _ in wanted]
-    visible = {skill.skill_id: skill for skill in Skill.objects.visible_to(actor).filter(key__in=keys)}
+    visible = {skill.skill_id: skill for skill in Skill.objects.usable_in(org_id, actor).filter(key__in=keys)}
     numbers = {number for _, number in wanted if number is not None}
     rows = SkillVersion.objects.filter(Q(version__in=numbers) | Q(version=_highest()), skill__in=visible.values())
     versions: dict[int, dict[int, SkillVersion]] = defaultdict(dict)
@@ -329,9 +329,10 @@ def texts(actor: Actor, wanted: Sequence[tuple[str, int | None]], field: str) ->
     ]
 
 
-def latest_texts(actor: Actor, skill_ids: Sequence[str]) -> list[SkillText]:
-    """The latest versions of the given skills that the actor can see."""
-    rows = SkillVersion.objects.filter(skill__in=known(actor, skill_ids), version=_highest()).select_related("skill")
+def latest_texts(actor: Actor, org_id: int, skill_ids: Sequence[str]) -> list[SkillText]:
+    """The latest versions of the given skills that the actor can use in an org."""
+    usable = Skill.objects.usable_in(org_id, actor).filter(key__in=[ids.key_of(each, ids.SKILL) for each in skill_ids])
+    rows = SkillVersion.objects.filter(skill__in=usable, version=_highest()).select_related("skill")
     return [_frozen(row.skill, row) for row in rows]
 
 
@@ -345,14 +346,15 @@ _PIN = Prepared(
 )
 
 
-def subscribed_texts(actor: Actor, *, until: datetime | None = None) -> list[SkillText]:
-    """What an agent may load on demand for this user: subscriptions with a pin (spec 4.2), those made up to a moment.
+def subscribed_texts(actor: Actor, org_id: int, *, until: datetime | None = None) -> list[SkillText]:
+    """What an agent may load on demand for this user in an org: subscriptions with a pin (spec 4.2), those made up to a
+    moment.
 
     By name; an own private skill comes before others of the same name (K4).
     """
     made = {} if until is None else {"skill__subscriptions__subscribed__lte": until}
     pinned = SkillVersion.objects.filter(
-        skill__in=Skill.objects.visible_to(actor),
+        skill__in=Skill.objects.usable_in(org_id, actor),
         skill__subscriptions__user=actor.user_id,
         skill__subscriptions__ai_version=F("version"),
         **made,
@@ -373,7 +375,7 @@ def _text(
 ) -> SkillText:
     found = versions.get(skill.pk) if skill else None
     if skill is None or not found:
-        raise InvalidRequest(f"{field}.skill_id: there is no skill {skill_id[:80]} that you can see")
+        raise InvalidRequest(f"{field}.skill_id: there is no skill {skill_id[:80]} that you can use in this org")
     version = found.get(max(found) if number is None else number)
     if version is None:
         raise InvalidRequest(f"{field}.version: {skill.name} has no version {number}")

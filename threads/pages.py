@@ -182,8 +182,8 @@ def start(request: HttpRequest) -> HttpResponse:
             about = {wrong["field"].partition(".")[0] for wrong in problem.by_field[:1]}
             field = next(iter(about & _START_FIELDS), "text")
             form["errors"] = {"world_id" if isinstance(problem, Expired) else field: forms.reason(problem)}
-    invoked = _invoked(page_actor(request), wanted) if "invoke_skills" not in form["errors"] else None
     org = begun.org or current_org(request)
+    invoked = _invoked(page_actor(request), org, wanted) if "invoke_skills" not in form["errors"] else None
     worlds = choosing.choices(org.pk, chosen=form["world"]) if org is not None else []
     kept_by = screens.kept_by(org)
     offered = {
@@ -196,12 +196,15 @@ def start(request: HttpRequest) -> HttpResponse:
     return render(request, "threads/start.html", {"form": form, **offered}, status=400 if problem else 200)
 
 
-def _invoked(actor: Actor, wanted: dict[str, Any]) -> SkillText | None:
-    """The skill that a new thread begins with, if any; raises `NotFound` if the actor cannot see it."""
+def _invoked(actor: Actor, org: Org | None, wanted: dict[str, Any]) -> SkillText | None:
+    """The skill that a new thread of an org, or one still to be chosen, begins with, if any; raises `NotFound` if the
+    actor cannot use it there.
+    """
     if not wanted["skill_id"]:
         return None
+    org_id = org.pk if org else skills.skill_for(actor, wanted["skill_id"]).org_id
     try:
-        return skills.texts(actor, [(wanted["skill_id"], wanted["version"])], "skill")[0]
+        return skills.texts(actor, org_id, [(wanted["skill_id"], wanted["version"])], "skill")[0]
     except InvalidRequest as problem:
         raise NotFound(forms.reason(problem)) from None
 

@@ -88,12 +88,13 @@ def skills_of(actor: Actor, source: Thread, upto: int, *, is_latest: bool = Fals
     """
     user, asked_at = _asked(source, upto)
     asker, frozen = actor_of_user(user), source.available_skills
-    offered = [] if frozen is not None else skills.subscribed_texts(asker, until=None if is_latest else asked_at)
+    until = None if is_latest else asked_at
+    offered = [] if frozen is not None else skills.subscribed_texts(asker, source.org_id, until=until)
     pinned = {skill.skill_id: skill for skill in offered}
     read = forked_skills.shown(calls_behind(source.pk, upto))
     had = Skills({**pinned, **forked_skills.kept(frozen or ()), **read.offered}, read.invoked)
     if is_latest:
-        had = had.told_by(skills.latest_texts(asker, had.ids))
+        had = had.told_by(skills.latest_texts(asker, source.org_id, had.ids))
     return forked_skills.lent(actor, had, read)
 
 

@@ -83,8 +83,8 @@ def start(actor: Actor, org_id: int, body: StartIn, *, api_version: str = "", **
     are additional columns of the thread row, for launches.
     """
     declared = _checked_goals(body.goals)
-    invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
-    available = _skill_texts(actor, body.available_skills, "available_skills")
+    invoked = _skill_texts(actor, org_id, body.invoke_skills, "invoke_skills")
+    available = _skill_texts(actor, org_id, body.available_skills, "available_skills")
     thread = Thread(
         org_id=org_id,
         created_by_id=actor.user_id,
@@ -116,7 +116,7 @@ def send(actor: Actor, thread: Thread, body: SendIn, *, request: Request = NO_RE
     require(actor, thread, Right.SEND)
     try:  # outside of the lock, because checking schemas may take a second
         declared = _checked_goals(body.goals)
-        invoked = _skill_texts(actor, body.invoke_skills, "invoke_skills")
+        invoked = _skill_texts(actor, thread.org_id, body.invoke_skills, "invoke_skills")
         tools = client_tools.checked(body.client_tools, thread)
     except InvalidRequest:
         if _is_replay(thread, actor, request):  # a skill may have been deleted since
@@ -284,9 +284,9 @@ def _checked_goals(values: list[Any] | None) -> list[dict[str, Any]]:
     return [goals.declared(value, f"goals.{place}") for place, value in enumerate(values or [])]
 
 
-def _skill_texts(actor: Actor, wanted: Sequence[InvokedSkillIn] | None, field: str) -> list[SkillText]:
-    """The texts of the chosen versions; raises before anything is stored if the caller cannot see one (B153)."""
-    texts = skills.texts(actor, [(skill.skill_id, skill.version) for skill in wanted or []], field)
+def _skill_texts(actor: Actor, org_id: int, wanted: Sequence[InvokedSkillIn] | None, field: str) -> list[SkillText]:
+    """The texts of the chosen versions; raises before anything is stored if the caller cannot use one there (B153)."""
+    texts = skills.texts(actor, org_id, [(skill.skill_id, skill.version) for skill in wanted or []], field)
     if sum(len(each.body) for each in texts) > MAX_SKILL_CHARACTERS:
         raise InvalidRequest(f"{field}: the skill bodies together have more than {MAX_SKILL_CHARACTERS} characters")
     return texts

@@ -31,6 +31,12 @@ class SkillQuerySet(models.QuerySet["Skill"]):
             own &= Q(accessibility=Accessibility.PRIVATE)
         return self.filter(own | Q(org__in=list(actor.orgs.values()), accessibility__in=SHARED))
 
+    def usable_in(self, org_id: int, actor: Actor) -> Self:
+        """Those of them that work in an org may use: private ones, and its shared ones (2.7). What another org shared
+        stays out of its threads, which its other members read.
+        """
+        return self.visible_to(actor).filter(Q(accessibility=Accessibility.PRIVATE) | Q(org=org_id))
+
 
 class Skill(models.Model):
     """A skill; what it says stands in its versions."""

@@ -206,6 +206,31 @@ def test_what_is_invisible_unknown_or_has_no_such_version_is_refused_before_anyt
     assert stored() == before
 
 
+def test_what_another_org_shares_stays_out_of_this_orgs_threads_B153(api, who, write, pin, start, read):
+    """2.7: members of both would carry it to readers who see none of it. Their own private skills go with them."""
+    add_member(who.globex, who.bob.user)
+    there, own = write("eve", "theirs", accessibility="org"), write("bob", "own")
+    before = stored()
+    in_acme = {"X-Roboto-Org-Id": who.acme.org_id}
+    body = {"messages": [make.say("Hi")], "visibility": "org"}
+    for field in ("invoke_skills", "available_skills"):
+        refused = api("bob", **in_acme).post("threads", body | {field: [{"skill_id": own}, {"skill_id": there}]})
+        status, code, said = refusal_of(refused)
+        assert (status, code) == INVALID
+        assert said == f"{field}.1.skill_id: there is no skill {there} that you can use in this org"
+    template = {"name": "a", "request_template": body | {"invoke_skills": [{"skill_id": there}]}}
+    agent = data_of(api("bob", **in_acme).post("agents", template))["agent_id"]
+    assert refusal_of(api("bob").post(f"agents/{agent}/launch", {}))[0] == 400
+    assert stored() == before
+    for skill in (there, own):
+        pin("bob", skill, 1)
+    asks = body | {"messages": [make.say('[[call load_skill {"name": "theirs"}]] [[call load_skill {"name": "own"}]]')]}
+    for org, loaded in ((who.acme, ["own"]), (who.globex, ["theirs", "own"])):
+        record = read(data_of(api("bob", **{"X-Roboto-Org-Id": org.org_id}).post("threads", asks)), "bob")
+        told = [result["payload"] or {} for result in shapes.blocks(record, "tool_result")]
+        assert [each["name"] for each in told if "body" in each] == loaded
+
+
 def test_transcripts_keep_what_was_loaded_B155(api, write, start, read):
     skill = write("alice", "one", "As it was.")
     record = read(data_of(start(invoke_skills=[{"skill_id": skill}])))

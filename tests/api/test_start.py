@@ -238,6 +238,7 @@ def test_the_schema_declares_the_org_header_only_on_routes_that_read_it():
     assert declaring == {
         ("post", "/v1/ai/threads"),
         ("post", "/v1/ai/threads/import"),
+        ("post", "/v1/ai/threads/search"),
         ("get", "/v1/ai/agents"),
         ("post", "/v1/ai/agents"),
         ("get", "/v1/ai/agents/name/{name}"),

@@ -811,6 +811,25 @@ def test_a_call_of_the_catalogue_may_be_played(world, api):
     assert refusal_of(api("alice").post(path, body))[0] == 410
 
 
+def test_a_call_of_the_catalogue_is_the_worlds_version_C134(world, api):
+    """A world holds a copy: what it answers with is recorded, also after the tool got another version."""
+    played = world(seed=4)
+    newer = {"properties": {"tier": {"type": "integer"}, "user_id": {"type": "integer"}}, "required": ["tier"]}
+    tool = {"name": "get_user", "description": "", "parameters": {"type": "object", **newer}, "returns": USER}
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "rdk", "server": "crm", "tools": [tool]}))
+    path, body = "/v1/catalogue/tools/crm__get_user/call", {"world_id": played.record["world_id"], "args": ["u1"]}
+    for asked in ({}, {"version": 1}):
+        made = data_of(api("alice").post(path, body | asked))
+        assert made["result"]["success"] and made["version"] == 1
+        found = data_of(api("alice").get(f"/v1/catalogue/calls/{made['call_id']}"))
+        assert (found["version"], found["arguments"]) == (1, {"user_id": "u1"})
+    steps = played.get()["step_count"]
+    said = refusal_of(api("alice").post(path, body | {"version": 2}))
+    assert said[0] == 400 and said[2] == "version: this world holds version 1 of crm__get_user"
+    assert played.get()["step_count"] == steps
+    assert {line["version"] for line in played.get("calls")["items"]} == {1}
+
+
 def test_what_a_world_refuses_is_no_failure_of_the_tool_C115_C117(world, api, who, monkeypatch):
     """A known key for another call, and a world that ends between two looks: refused, and not recorded."""
     played, path = world("stateful"), "/v1/catalogue/tools/crm__create_user/call"

@@ -201,7 +201,8 @@ def _available_skills(thread: Thread, turn: Turn) -> dict[str, Mapping[str, Any]
     if frozen is None and not skills.subscribes(turn.requested_by_id):
         return {}
     if frozen is None:
-        frozen = [skill.as_data() for skill in skills.subscribed_texts(actor_of_user(turn.requested_by))]
+        asker = actor_of_user(turn.requested_by)
+        frozen = [skill.as_data() for skill in skills.subscribed_texts(asker, thread.org_id)]
     named: dict[str, Mapping[str, Any]] = {}
     for skill in frozen:
         name, count = skill["name"], 1
