@@ -50,7 +50,8 @@ def try_it(request: HttpRequest, qualified_name: str) -> HttpResponse:
         world = keeping.create(actor, org_id, WorldIn(mode="stateful", tools=[found.qualified_name])).world_id
     elif not world and browsing.asks_first(version) and request.POST.get("sure") != "yes":
         return show(request, found, version, typed, status=400, unsure=True)
-    sent = {"arguments": arguments, "version": version.version, "world_id": world}
+    # A world answers with the version that it holds, which the call then names.
+    sent = {"arguments": arguments, "version": None if world else version.version, "world_id": world}
     made = calling.call(actor, org_id, found, bodies.parse(CallIn, sent))
     query: dict[str, Any] = {"call": made.call_id}
     if version.version != found.version:

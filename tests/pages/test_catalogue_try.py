@@ -264,3 +264,15 @@ def test_a_tool_that_only_says_what_it_does_is_played_in_a_world_of_its_own(brow
     page = get(alice, sent["Location"].partition("#")[0])
     assert "left" in page.id("run").words and page.id("world").one("option", selected=True)["value"].startswith("w")
     assert Call.objects.get().world is not None
+
+
+def test_a_world_answers_with_its_own_version_and_the_page_says_which(browser_of, publish):  # noqa: F811
+    """C134: also where the form is that of a newer one."""
+    alice = browser_of("alice")
+    publish(tool("look", schema={"type": "object"}))
+    world = submit(alice, form_of(get(alice, path("bikes__look"))), "call")["Location"].partition("#")[0]
+    publish(tool("look", schema={"type": "object", "properties": {"far": {"type": "boolean"}}}))
+    form = form_of(get(alice, world))
+    assert form.fields()["version"] == ["2"]
+    page = get(alice, submit(alice, form, "call")["Location"].partition("#")[0])
+    assert "version 1" in page.id("run").words
