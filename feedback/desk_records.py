@@ -25,6 +25,7 @@ from feedback.wire_desk import (
 
 _PEOPLE = ("owner_id", "resolved_by_id")
 _REPORTS = ("duplicate_of_id",)
+CHANGES = 50
 FAILURES_SHOWN = 200
 PEOPLE_SHOWN = 30
 
@@ -57,17 +58,31 @@ _OTHERS = Prepared(
 
 def changes_of(feedback_id: str) -> list[TriageChange]:
     """The changes of the report with that id and their actors, oldest first. One query."""
-    found = _CHANGES.all(ids.key_of(feedback_id, ids.FEEDBACK) or "")
-    for change in found:
+    return _with_actors(_CHANGES.all(ids.key_of(feedback_id, ids.FEEDBACK) or ""))
+
+
+def latest_changes(feedback_id: str) -> tuple[list[TriageChange], int]:
+    """The last `CHANGES` of them, oldest first, and how many there were before. One query, two if there were any."""
+    key = ids.key_of(feedback_id, ids.FEEDBACK) or ""
+    found = _LATEST.all(key)
+    earlier = TriageChange.objects.filter(feedback__key=key).count() - CHANGES if len(found) > CHANGES else 0
+    return _with_actors(found[:CHANGES][::-1]), earlier
+
+
+def _with_actors(changes: list[TriageChange]) -> list[TriageChange]:
+    for change in changes:
         change.actor = loaded(User, triaged.PERSON, (change.actor_id, *change.beside))  # type: ignore[attr-defined]
-    return found
+    return changes
 
 
-_CHANGES = PreparedRow(
-    lambda key: TriageChange.objects.filter(feedback__key=key),
+_ACTOR = ("actor__email", "actor__name")
+_CHANGES = PreparedRow(lambda key: TriageChange.objects.filter(feedback__key=key), TriageChange, str, beside=_ACTOR)
+_LATEST = PreparedRow(
+    # Not by the row id alone: PostgreSQL would look for one report's last changes among everybody's.
+    lambda key: TriageChange.objects.filter(feedback__key=key).order_by("-feedback", "-pk")[: CHANGES + 1],
     TriageChange,
     str,
-    beside=("actor__email", "actor__name"),
+    beside=_ACTOR,
 )
 
 

@@ -30,7 +30,7 @@ from feedback import (
 )
 from feedback.checks import screen as checks_screen
 from feedback.desk_state import kept
-from feedback.models import UserFeedback
+from feedback.models import TriageChange, UserFeedback
 from feedback.presenting.alike import Alike
 from feedback.presenting.links import PageBeside, href
 from feedback.presenting.menus import letters, outcomes
@@ -192,7 +192,7 @@ def opened(
 
     If the list is not rendered, the page that has it sends the next address with the form.
     """
-    changes = desk_records.changes_of(query["item"])
+    changes, earlier = _changes(query)
     report = access.report_for(actor, query["item"])
     place = next((place for place, row in enumerate(rows) if row.is_current), -1)
     below, above = rows[place + 1 : place + 2], rows[max(0, place - 1) : max(0, place)]
@@ -214,6 +214,7 @@ def opened(
         next_href=desk_url + next(filter(None, ways), href(kept(query))),
         held_by=rows[place].held_by if place >= 0 else leasing.holders(actor).get(report.pk, ""),
         near=desk_nearby.near(actor, report, kept(query)),
+        earlier_changes=earlier,
         most_comments=_most_comments(query),
         tz=tz,
     )
@@ -231,6 +232,7 @@ def opened(
         "state": query,
         "is_checked": "check" in query,
         "report_pane": href({**query, "pane": "report"}),
+        "all_changes": href({**query, "changes": "all"}),
         **_around_comments(query),
         **desk_rerun.beside(actor, report, query, tz=tz),
         **checks_screen.of_report(actor, report, (each for each in pieces if isinstance(each, Article))),
@@ -242,6 +244,13 @@ def talk(actor: Actor, query: dict[str, str], report: UserFeedback) -> dict[str,
     said = screens.talk_of(actor, report, _most_comments(query))
     item = {"feedback_id": report.feedback_id, "talk": said, "here": reverse("feedback:desk") + href(query)}
     return {"item": item, **_around_comments(query)}
+
+
+def _changes(query: dict[str, str]) -> tuple[list[TriageChange], int]:
+    """The last changes of the report that is open at that address, or all, and how many are left out."""
+    if "changes" in query:
+        return desk_records.changes_of(query["item"]), 0
+    return desk_records.latest_changes(query["item"])
 
 
 def _most_comments(query: dict[str, str]) -> int | None:

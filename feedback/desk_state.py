@@ -18,10 +18,11 @@ from feedback import saved_views
 from feedback.presenting.links import href
 from feedback.querying import Query, matching, parse
 
-KEYS = ("q", "after", "item", "pane", "whole", "check", "comment", "comments", "compare")
-"""`comment`: the comment whose form is open; `comments`: set to show all of them; `compare`: a fork shown beside."""
-_OF_ITEM = ("item", "pane", "whole", "check", "comment", "comments", "compare")
-"""The keys that are about the open report."""
+_OF_ITEM = ("item", "pane", "whole", "check", "comment", "comments", "changes", "compare")
+"""The keys that are about the open report. `comment`: the comment whose form is open; `comments`, `changes`: set to
+show all of them; `compare`: a fork shown beside.
+"""
+KEYS = ("q", "after", *_OF_ITEM)
 _LEFT, _EVERYTHING, _COOKIE_BYTES = "desk", "q=", 3_000
 """Cookie with the last list, so that a visit to a thread can return to it; its default; its maximum length."""
 _AT = "desk_at"

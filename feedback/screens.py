@@ -224,12 +224,14 @@ def card_of(
     next_href: str,
     held_by: str = "",
     near: Sequence[Near] = (),
+    earlier_changes: int = 0,
     most_comments: int | None = None,
     tz: tzinfo = UTC,
 ) -> ReportCard:
     """The open report with its triage data, history and last comments; times in `tz`.
 
-    `changes` must be read before the report, so that a change made in between does not count as seen.
+    `changes`, all or the last ones, must be read before the report, so that a change made in between does not count as
+    seen.
     """
     thread = report.thread
     triage, reply = triaged.beside(report)
@@ -270,6 +272,7 @@ def card_of(
         held_by=held_by,
         version=str(versions.Version(changes[-1].pk if changes else 0, versions.moment(report))),
         history=tuple(_history(actor, report, changes, tz)),
+        earlier_changes=earlier_changes,
         near=tuple(near),
         talk=talk_of(actor, report, most_comments),
         may_fork=may(actor, thread, Right.FORK),

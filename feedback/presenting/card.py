@@ -85,6 +85,8 @@ class ReportCard(Spelled):
     held_by: str = ""
     version: str = ""
     history: tuple[HistoryLine, ...] = ()
+    earlier_changes: int = 0
+    """How many changes before those of the history are not shown."""
     near: tuple[Near, ...] = ()
     talk: Talk = field(default_factory=Talk)
     may_fork: bool = False

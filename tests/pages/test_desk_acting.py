@@ -494,6 +494,34 @@ def test_an_address_of_the_browser_that_is_none_leads_to_the_desk(browser_of: Br
         assert (answer.status_code, answer["Location"]) == (302, f"{DESK}?q=is:due")
 
 
+def asked(client: Client, address: str) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        get(client, address)
+    return len(captured)
+
+
+def test_a_long_history_shows_its_last_changes_and_the_others_on_request(browser_of: Browser, who: People) -> None:
+    """Of few changes and of many, the page asks the same; one address shows all of them to whoever gets it."""
+    [report] = reports(who.alice, 1)
+    client, at = browser_of("admin"), f"{DESK}?q=&item={report.feedback_id}"
+    for number in range(50):
+        do(who.admin, report, "note", admin_note=f"no {number}.")
+    page = get(client, at)
+    assert len(page.one(class_="hist").all("li")) == 51
+    assert "earlier" not in page.id("history").words
+    few = asked(client, at)
+    for number in range(50, 53):
+        do(who.admin, report, "note", admin_note=f"no {number}.")
+    page = get(client, at)
+    assert asked(client, at) == few + 1, "how many there are besides"
+    lines = [line.words for line in page.one(class_="hist").all("li")]
+    assert len(lines) == 51 and "to no 52." in lines[0] and "to no 3." in lines[49] and "rated message" in lines[50]
+    link = page.id("history").one("p").one("a")
+    assert link.words == "3 earlier changes"
+    whole = get(client, DESK + link["href"].partition("#")[0])
+    assert len(whole.one(class_="hist").all("li")) == 54 and whole.id("history").none("p")
+
+
 def test_history_says_that_a_text_is_longer_than_what_it_shows(browser_of: Browser, who: People) -> None:
     [report] = reports(who.alice, 1)
     do(who.admin, report, "note", admin_note="word " * 1000 + "end")
