@@ -44,7 +44,8 @@ _VERSION_PLACES = paging.Places("tool versions")
 class Filters:
     """Filters of a tool list; None means no filter.
 
-    `q` is searched in name, description and tags; each of `words` must occur there or in the server's name.
+    `q` is searched in name, description and tags, and may be a qualified name; each of `words` must occur there or in
+    the server's name.
     """
 
     server: str | None = None
@@ -287,13 +288,20 @@ def _narrowed(tools: QuerySet[Tool], filters: Filters) -> QuerySet[Tool]:
     if filters.dispatchable is not None:
         tools = tools.filter(is_dispatchable=filters.dispatchable)
     if filters.q is not None:
-        tools = tools.filter(search__contains=filters.q.casefold())
+        tools = tools.filter(_says(filters.q))
     for word in filters.words:
-        folded = word.casefold()
-        tools = tools.filter(Q(search__contains=folded) | Q(server__folded__contains=naming.fold(folded)))
+        tools = tools.filter(_says(word) | Q(server__folded__contains=naming.fold(word.casefold())))
     if filters.tag is not None:
         tools = tools.filter(_tagged(filters.tag))
     return tools
+
+
+def _says(words: str) -> Q:
+    """Tools with these words in name, description or tags, or whose qualified name they are, or its beginning."""
+    found = Q(search__contains=words.casefold())
+    if named := naming.read(words):
+        found |= Q(server__folded=named.folded, name__istartswith=named.name)
+    return found
 
 
 def _tagged(tag: str) -> Q:

@@ -68,6 +68,13 @@ def test_the_line_of_the_page_is_understood(alice):
     assert said[0] == 400 and said[2] == "q: must have at most 500 characters"
 
 
+@pytest.mark.parametrize("written", ["srv__alpha", "srv:alpha", "srv__alp", "srv__ALPHA", "srv__alpha+is:visible"])
+def test_a_tool_is_found_by_its_qualified_name(alice, written):
+    """As it is copied from a transcript."""
+    assert names(alice, q=written) == ["alpha"]
+    assert names(alice, q=written.replace("srv", "other")) == []
+
+
 def test_c49_pages_hold_everything_once_in_order(alice):
     seen, token = [], ""
     while token is not None:
