@@ -277,7 +277,6 @@ def head_of(
         fork_source=_source(actor, thread),
         forks=_forks(actor, thread),
         goals=tuple(goals),
-        activity=None,
         context=told(actor, thread),
         subjects=tuple(entity for (entity,) in _SUBJECTS.rows(thread.pk)),
         token=token,

@@ -78,7 +78,6 @@ class ThreadHead:
     fork_source: ForkSource | None = None
     forks: tuple[ForkLink, ...] = ()
     goals: tuple[GoalNote, ...] = ()
-    activity: str | None = None
     context: tuple[tuple[str, str], ...] = ()
     subjects: tuple[str, ...] = ()
     token: str = ""
