@@ -12,10 +12,12 @@ from django.db.models import Case, Count, F, IntegerField, Max, Min, Q, QuerySet
 from django.db.models.expressions import Combinable
 from django.db.models.lookups import LessThan
 
+from core import ids
 from feedback.insight.period import Period, Span, spans
 from feedback.models import UserFeedback
 from feedback.querying.durations import Took
 from feedback.taxonomy import BIT
+from threads.models import Agent
 
 Rows = QuerySet[UserFeedback]
 AGES = tuple(timedelta(days=days) for days in (1, 3, 7, 30, 90))
@@ -126,6 +128,21 @@ def by_tool(rows: Rows) -> Named:
 def by_model(rows: Rows) -> Named:
     """Count by model profile and sentiment."""
     return _by(rows.filter(answer__model_profile__gt=""), "answer__model_profile")
+
+
+def by_agent(rows: Rows) -> Named:
+    """Count by the version of an agent that the thread was launched from, `name@version`, and sentiment: by the agents'
+    names of today, or the ids of those that are gone. One query, and one more if there are any.
+    """
+    agent, version = "thread__created_from_agent_id", "thread__created_from_agent_version"
+    launched = rows.filter(**{f"{version}__isnull": False}).values_list(agent, version, "sentiment")
+    found = list(launched.annotate(count=Count("*")).order_by())
+    keys = {ids.key_of(agent_id, ids.AGENT) or "" for agent_id, *_ in found}
+    names = {ids.AGENT + key: name for key, name in Agent.objects.filter(key__in=keys).values_list("key", "name")}
+    counted: Named = defaultdict(Verdicts)
+    for agent_id, number, sentiment, count in found:
+        counted[f"{names.get(agent_id, agent_id)}@{number}"].add(**{sentiment: count})
+    return counted
 
 
 def by_label(rows: Rows) -> Named:

@@ -26,9 +26,9 @@ from feedback.querying import Query, matching, parse, term_of
 
 EVERYTHING = parse("")
 MOST_NAMES = 20
-"""Most tools, model profiles and labels that are listed where nothing else is asked for."""
+"""Most tools, model profiles, agents and labels that are listed where nothing else is asked for."""
 MOST_JOINED = 100_000
-"""Most reports that are counted by label and outcome; these change daily, so no tally stores them."""
+"""Most reports that are counted by label, agent and outcome; these change daily, so no tally stores them."""
 _SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
 """A result that took over a second is cached for 30 times as long, at most 300 seconds."""
 
@@ -36,9 +36,9 @@ _SLOW, _KEPT, _KEPT_AT_MOST = 1, 30, 300
 def figures(actor: Actor, query: Query, period: Period, *, limit: int = MOST_NAMES) -> InsightOut:
     """Everything that Insight shows, for platform admins; raises like `matching`.
 
-    At most `limit` tools, model profiles and labels are listed, those with most reports; the rest is only counted.
-    Days named in the query begin in the viewer's zone. The returned queries contain that zone, so that a link means the
-    same for everybody. A fixed number of queries.
+    At most `limit` tools, model profiles, agents and labels are listed, those with most reports; the rest is only
+    counted. Days named in the query begin in the viewer's zone. The returned queries contain that zone, so that a link
+    means the same for everybody. A fixed number of queries.
     """
     require_admin(actor)
     zoned = query.anchored(period.tz)
@@ -105,7 +105,11 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked, limit: in
             sum(getattr(each, name) for each in counted.over_time) for name in ("positive", "negative")
         )
         is_small = positive + negative <= MOST_JOINED
-        labels, outcomes = (counting.by_label(rows), counting.by_outcome(rows)) if is_small else ({}, {})
+        labels, outcomes, agents = (
+            (counting.by_label(rows), counting.by_outcome(rows), counting.folded(counting.by_agent(rows)))
+            if is_small
+            else ({}, {}, {})
+        )
     minutes = sorted(counted.minutes.items())
     lengths = counting.time_to_resolve(minutes)
     tools, models = counting.folded(counted.tools), counting.folded(counted.models)
@@ -127,6 +131,8 @@ def _counted(actor: Actor, query: Query, period: Period, asked: Asked, limit: in
         tools_left_out=max(0, len(tools) - limit),
         by_model=[_named(asked, "model", *each) for each in _most(models)[:limit]],
         models_left_out=max(0, len(models) - limit),
+        by_agent=[_named(asked, "agent", *each) for each in _most(agents)[:limit]],
+        agents_left_out=max(0, len(agents) - limit),
         by_label=[_named(asked, "label", *each) for each in _most(labels)[:limit]],
         has_labels=is_small,
         labels_left_out=max(0, len(labels) - limit),

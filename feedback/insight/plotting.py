@@ -97,6 +97,8 @@ def plots(found: InsightOut, link: Link, longer: str = "") -> list[Plot]:
         made.append(_by_tool(found, link, longer))
     if found.by_model:
         made.append(_by_model(found, link, longer))
+    if found.by_agent:
+        made.append(_by_agent(found, link, longer))
     if found.by_outcome:
         made.append(_by_outcome(found, link))
     if found.open.count:
@@ -204,15 +206,23 @@ def _by_model(found: InsightOut, link: Link, longer: str) -> Plot:
         title="By model profile",
         finding=telling.by_model(found),
         heads=("Profile", "Negative", "Positive", "Negative share"),
-        rows=_named_rows(
-            found.by_model,
-            link,
-            lambda each: Cell(share(each.negative.count, each.total), label="negative share"),
-            is_whole=True,
-        ),
+        rows=_named_rows(found.by_model, link, _negative_share, is_whole=True),
         is_code=True,
         rest=without,
         more=_left_out(found.models_left_out, "profile"),
+        more_href=longer,
+    )
+
+
+def _by_agent(found: InsightOut, link: Link, longer: str) -> Plot:
+    others = 0 if found.agents_left_out else found.reports.count - sum(each.total for each in found.by_agent)
+    return Plot(
+        title="By agent",
+        finding=telling.by_agent(found),
+        heads=("Agent", "Negative", "Positive", "Negative share"),
+        rows=_named_rows(found.by_agent, link, _negative_share, telling.agent_version, is_whole=True),
+        rest=f"{many_reports(others)} of other threads." if others else "",
+        more=_left_out(found.agents_left_out, "version"),
         more_href=longer,
     )
 
@@ -324,6 +334,11 @@ def _under(words: Sequence[str]) -> tuple[str, ...]:
 def _range(each: RangeOut) -> str:
     over, under = (seconds and duration(seconds // 60) for seconds in (each.over_seconds, each.under_seconds))
     return f"{over} to {under}" if over and under else f"under {under}" if under else f"over {over}"
+
+
+def _negative_share(each: NamedOut) -> Cell:
+    """The last cell of a row: how many of its reports are negative."""
+    return Cell(share(each.negative.count, each.total), label="negative share")
 
 
 def _share_of(whole: int) -> Callable[[NamedOut], Cell]:

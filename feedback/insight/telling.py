@@ -1,6 +1,6 @@
 """The finding of each plot, in one sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 
 from django.utils.text import get_text_list
@@ -104,13 +104,28 @@ def by_tool(found: InsightOut) -> str:
 
 def by_model(found: InsightOut) -> str:
     """The profile with the largest negative share."""
-    worst: NamedOut = max(found.by_model, key=lambda each: (each.negative.count / each.total, each.total))
+    return _worst(found.by_model, str) or "No profile has a negative report."
+
+
+def by_agent(found: InsightOut) -> str:
+    """The version of an agent with the largest negative share."""
+    return _worst(found.by_agent, agent_version) or "No agent has a negative report."
+
+
+def agent_version(name: str) -> str:
+    """`name@version` in words."""
+    agent, _, version = name.rpartition("@")
+    return f"{isolated(agent)}, version {version}"
+
+
+def _worst(listed: Sequence[NamedOut], word: Callable[[str], str]) -> str:
+    worst: NamedOut = max(listed, key=lambda each: (each.negative.count / each.total, each.total))
+    name, told = word(worst.name), share(worst.negative.count, worst.total)
     if not worst.negative.count:
-        return "No profile has a negative report."
-    if len(found.by_model) == 1:
-        return f"{share(worst.negative.count, worst.total)} of the reports on {worst.name} are negative."
-    told = share(worst.negative.count, worst.total)
-    return f"{worst.name} has the largest negative share: {told} of {many_reports(worst.total)}."
+        return ""
+    if len(listed) == 1:
+        return f"{told} of the reports on {name} are negative."
+    return f"{name} has the largest negative share: {told} of {many_reports(worst.total)}."
 
 
 def backlog(found: InsightOut) -> str:

@@ -35,7 +35,7 @@ class SpanOut(VerdictsOut):
 
 
 class NamedOut(VerdictsOut):
-    """Reports with one category, tool, model profile, label or outcome."""
+    """Reports with one category, tool, model profile, version of an agent, label or outcome."""
 
     name: str
     reports: CountOut
@@ -98,11 +98,15 @@ class InsightOut(Wire):
     by_model: list[NamedOut]
     models_left_out: int
     """Number of model profiles beyond the listed ones."""
+    by_agent: list[NamedOut]
+    """By the version of an agent that the thread was launched from, `name@version`."""
+    agents_left_out: int
+    """Number of versions of agents beyond the listed ones."""
     by_label: list[NamedOut]
     labels_left_out: int
     """Number of labels beyond the listed ones."""
     has_labels: bool
-    """False if there are too many reports to count by label and outcome; both lists are then empty."""
+    """False if there are too many reports to count by label, agent and outcome; these lists are then empty."""
     by_outcome: list[NamedOut]
     backlog: list[RangeOut]
     """Reports that are open now, whenever they were rated, by age."""

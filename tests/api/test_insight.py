@@ -1,6 +1,7 @@
 """GET /v1/ai/admin/feedback/insight: the figures of the page, each with its query."""
 
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 import pytest
 import time_machine
@@ -10,6 +11,7 @@ from feedback.models import RatedAnswer, RatedTool, UserFeedback
 from tests import make, people
 from tests.api.test_queries import count
 from tests.conftest import Api, data_of, refusal_of
+from threads.models import Thread
 
 INSIGHT = "admin/feedback/insight"
 NOW = datetime(2026, 11, 5, 12, tzinfo=UTC)
@@ -75,6 +77,35 @@ def test_labels_and_outcomes_lead_to_their_reports(api, who):
     assert told == [("money", 2, f"{days} label:money"), ("loses count", 1, f'{days} label:"loses count"')]
     [ended] = found["by_outcome"]
     assert (ended["name"], ended["reports"]) == ("fixed", {"count": 1, "query": f"{days} outcome:fixed"})
+
+
+def test_a_version_of_an_agent_leads_to_its_reports(api, who):
+    """Whether a change of it helped; by its name of today, or its id once it is gone."""
+    body = {"name": "Ada's “Refunds”", "request_template": {"messages": [make.say("Go.")]}}
+    agent = data_of(api("alice").post("agents", body))["agent_id"]
+    gone = data_of(api("alice").post("agents", body | {"name": "gone"}))["agent_id"]
+
+    def rated(agent_id, *sentiments):
+        for sentiment in sentiments:
+            record = data_of(api("alice").post(f"agents/{agent_id}/launch", {}))
+            make.run_turns()
+            thread = Thread.objects.get(key=record["thread_id"].removeprefix("ags_"))
+            make.rating(who.alice, thread, sentiment=sentiment)
+
+    rated(agent, "negative", "negative", "positive")
+    rated(gone, "positive")
+    data_of(api("alice").put(f"agents/{agent}", {"description": "Changed."}))
+    rated(agent, "positive")
+    make.rating(who.alice, make.thread(who.alice))
+    data_of(api("alice").request("DELETE", f"agents/{gone}"))
+    found = data_of(api("admin").get(INSIGHT))
+    told = {each["name"]: (each["negative"]["count"], each["positive"]["count"]) for each in found["by_agent"]}
+    assert told == {"Ada's “Refunds”@1": (2, 1), "Ada's “Refunds”@2": (0, 1), f"{gone}@1": (0, 1)}
+    assert found["agents_left_out"] == 0
+    for each in found["by_agent"]:
+        for counted in (each["reports"], each["negative"], each["positive"]):
+            items = data_of(api("admin").get("admin/feedback?q=" + quote(counted["query"])))["items"]
+            assert len(items) == counted["count"]
 
 
 def test_what_takes_too_long_is_left_out_and_said(api, browser_of, who, monkeypatch):

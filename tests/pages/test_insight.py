@@ -18,6 +18,7 @@ from tests.conftest import Api, data_of
 from tests.pages.desk import do
 from tests.pages.dom import Node, dom, get, queries
 from tests.people import People
+from threads.models import Thread
 
 Browser = Callable[[str | None], Client]
 INSIGHT = "/feedback/insight/"
@@ -123,6 +124,24 @@ def test_tools_and_profiles_that_have_no_row_are_a_click_away(
     found = data_of(api("admin").get("admin/feedback/insight?limit=2"))
     assert len(found["by_tool"]) == 2 and found["tools_left_out"] == 1
     assert api("admin").get("admin/feedback/insight?limit=0").status_code == 400
+
+
+def test_the_versions_of_agents_stand_side_by_side(browser_of: Browser, who: People) -> None:
+    for version, sentiments in ((1, ("negative", "negative", "positive")), (2, ("positive",)), (None, ("negative",))):
+        for sentiment in sentiments:
+            thread = make.thread(who.alice)
+            agent_id = "agt_gone" if version else None
+            Thread.objects.filter(pk=thread.pk).update(
+                created_from_agent_id=agent_id, created_from_agent_version=version
+            )
+            make.rating(who.alice, thread, sentiment=sentiment)
+    figure = plot(get(browser_of("admin"), INSIGHT), "By agent")
+    said = figure.one("figcaption").one("p").words
+    assert said == "agt_gone, version 1 has the largest negative share: 67 % of 3 reports."
+    rows = [row.one("th").words for row in figure.one("tbody").all("tr")]
+    assert rows == ["agt_gone, version 1", "agt_gone, version 2"] and "1 report of other threads." in figure.words
+    link = figure.one("tbody").all("th")[0].one("a")["href"]
+    assert len(get(browser_of("admin"), link).id("desk-rows").all("li")) == 3
 
 
 def test_what_was_resolved_without_outcome_is_a_click_away(
