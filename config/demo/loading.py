@@ -13,7 +13,18 @@ from catalogue import skills
 from catalogue.models import Skill, SkillSubscription
 from config.demo import cataloguing, people, proving, stories
 from config.demo.backdating import put_back
-from config.demo.stories import Fork, Live, Played, Report, Shelved, Story, Template, Told
+from config.demo.stories import (
+    Fork,
+    Launched,
+    Live,
+    LiveReport,
+    Played,
+    Report,
+    Shelved,
+    Story,
+    Template,
+    Told,
+)
 from core import bodies, ids
 from core.actor import Actor
 from feedback import capture, commenting, triage
@@ -116,10 +127,7 @@ class _Stage:
             _advance(thread)
         put_back(thread, self.now - timedelta(minutes=live.minutes_ago))
         self._pin(thread, live.pinned_by)
-        answers = list(Message.objects.filter(thread=thread, role="assistant").order_by("idx"))
-        for report in live.reports:
-            answer = answers[report.answer]
-            self._hold(thread, answer.idx, answer.created, report)
+        self._hold_all(thread, live.reports)
 
     def simulate(self, played: Played) -> None:
         """Make a world, make its calls, and start its thread."""
@@ -158,17 +166,22 @@ class _Stage:
         at = self.now - timedelta(days=template.days_ago)
         Agent.objects.filter(pk=agent.pk).update(created=at)
         agent.versions.update(created=at)
+        self._launch(agent, template.before)
         for change in template.then:
             request = {**agent.request_template, "system_prompt": change.system_prompt}
             agent = agents.update(self.cast.actors[change.by], agent, AgentPatch(request_template=request))
             at = self.now - timedelta(days=change.days_ago)
             agent.versions.filter(version=agent.version).update(created=at)
         Agent.objects.filter(pk=agent.pk).update(modified=at)
-        for each in template.launches:
+        self._launch(agent, template.launches)
+
+    def _launch(self, agent: Agent, launches: list[Launched]) -> None:
+        for each in launches:
             actor = self.cast.actors[each.by]
             thread = thread_for(actor, agents.launch(actor, agent, LaunchIn(values=each.values)).thread_id)
             _advance(thread)
             put_back(thread, self.now - timedelta(minutes=each.minutes_ago))
+            self._hold_all(thread, each.reports)
 
     def _with_ids(self, agent: JsonObject) -> JsonObject:
         request = agent["request_template"]
@@ -229,6 +242,12 @@ class _Stage:
             found = _report(capture.submit(actor, message, body).feedback_id)
             resolved_at = found.get().resolved_at
             found.update(modified=(resolved_at or rating.at) + timedelta(hours=1))
+
+    def _hold_all(self, thread: Thread, reports: list[LiveReport]) -> None:
+        answers = list(Message.objects.filter(thread=thread, role="assistant").order_by("idx"))
+        for report in reports:
+            answer = answers[report.answer]
+            self._hold(thread, answer.idx, answer.created, report)
 
     def _hold(self, thread: Thread, idx: int, said_at: datetime, report: Report) -> None:
         self.ratings.append(_Rating(thread.thread_id, idx, said_at + timedelta(hours=report.hours), report))

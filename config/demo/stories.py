@@ -149,6 +149,7 @@ class Launched(_Written):
     by: str
     minutes_ago: int
     values: dict[str, str]
+    reports: list[LiveReport] = []
 
 
 class Changed(_Written):
@@ -160,11 +161,12 @@ class Changed(_Written):
 
 
 class Template(_Written):
-    """An agent; it names its skills. Its threads are launched from its latest version."""
+    """An agent; it names its skills. Threads are launched from it before and after it was changed."""
 
     by: str
     days_ago: float
     agent: JsonObject
+    before: list[Launched] = []
     then: list[Changed] = []
     launches: list[Launched] = []
 

@@ -286,8 +286,10 @@ def test_there_are_skills_and_agents_worth_looking_at(loaded):
     for agent in Agent.objects.all():
         assert agent.variables and agent.request_template["goals"]
         pages += [f"/agents/{agent.agent_id}/{place}" for place in ("", "edit/", "launch/")]
-    launched = Thread.objects.get(created_from_agent_id__isnull=False)
-    assert (launched.status, launched.achieved_goal_count) == ("user_turn", 2)
+    launched = Thread.objects.filter(created_from_agent_id__isnull=False).order_by("created")
+    assert {(each.status, each.achieved_goal_count) for each in launched} == {("user_turn", 2)}
+    ratings = launched.values_list("created_from_agent_version", "feedback__sentiment")
+    assert list(ratings) == [(1, "negative"), (1, "negative"), (2, "positive")], "its change helped"
     for page in pages:
         answer = alice.get(page)
         assert answer.status_code == 200, page
