@@ -284,3 +284,26 @@ def test_what_is_said_to_be_kept_without_a_session_is_kept_by_the_scripts():
                 elif "multipart/form-data" not in page:
                     others.add(name[1])
     assert drafts - others == problems.KEPT
+
+
+def test_every_name_of_a_script_is_explained():
+    """Each module has a section in docs/scripts.md, which names what the module has and nothing that it has not."""
+    explained = re.split(r"^## ", (ROOT / "docs/scripts.md").read_text(), flags=re.MULTILINE)
+    sections = {section.split("\n")[0]: section for section in explained[1:]}
+    modules = {path.name: path.read_text() for path in (ROOT / "static/js").glob("*.js")}
+    assert sorted(sections) == sorted(modules)
+    for name, module in modules.items():
+        own = names_of_script(module)
+        assert len(own) > 3
+        assert [each for each in sorted(own) if f"`{each}`" not in sections[name]] == []
+        assert [each for each in re.findall(r"`([a-z]\w+)`", sections[name]) if each not in module] == []
+
+
+def names_of_script(module):
+    """The names that a script declares outside of its functions."""
+    found = set(re.findall(r"^(?:export )?(?:async )?(?:function|const) (\w+)", module, re.MULTILINE))
+    for together in re.findall(r"^(?:const|let) [\[{](.*?)[\]}] =", module, re.MULTILINE):
+        found.update(re.findall(r"\w+", together))
+    for line in re.findall(r"^let (.*);$", module, re.MULTILINE):
+        found.update(each.split("=")[0].strip() for each in re.sub(r"^\[.*?\] = [^,]*, ", "", line).split(","))
+    return found
