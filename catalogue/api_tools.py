@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.api import OrgEndpoint
-from catalogue import browsing, dialects, importing, manifests, naming, servers, tools
+from catalogue import browsing, dialects, importing, manifests, naming, publishing, servers, tools
 from catalogue.models import Tool, ToolServer
 from catalogue.tools import Filters
 from catalogue.wire_tools import (
@@ -30,13 +30,13 @@ from core.api import data, dated, describe, record
 from core.errors import InvalidRequest
 
 _PAGE = ("limit", "page_token")
-NAMINGS = ("bare", "qualified")
 _EXPORT = ("dialect", "naming", "style")
 _CHOICES: Mapping[str, Sequence[str]] = {
     "dialect": [name for name, each in dialects.DIALECTS.items() if each.write],
-    "naming": NAMINGS,
+    "naming": ("bare", "qualified"),
     "style": sorted({style for each in dialects.DIALECTS.values() for style in each.styles}),
     "visible": ("true", "false", "any"),
+    "source_dialect": (*dialects.DIALECTS, *naming.OTHER_DIALECTS, publishing.DIALECT),
 }
 _FILTERS = ("server", "q", "tag", "visible", "source_dialect", "dispatchable")
 
@@ -54,10 +54,14 @@ class CatalogueEndpoint(OrgEndpoint):
 
     def is_qualified(self, default: Literal["bare", "qualified"]) -> bool:
         """Whether an export uses qualified names; by default `bare` for one tool, `qualified` for a list (1.2)."""
-        wanted = self.query("naming") or default
-        if wanted not in NAMINGS:
-            raise InvalidRequest("naming: must be bare or qualified")
-        return wanted == "qualified"
+        return (self.chosen("naming") or default) == "qualified"
+
+    def chosen(self, name: str) -> str | None:
+        """An optional query parameter that has choices; raises for anything else."""
+        value = self.query(name)
+        if value is not None and value not in _CHOICES[name]:
+            raise InvalidRequest.of(name, f"must be one of {', '.join(_CHOICES[name])}")
+        return value
 
     def style(self, dialect: str | None) -> str | None:
         """The requested variant of an export; raises without a dialect, which would ignore it (C50)."""
@@ -105,7 +109,7 @@ class Tools(CatalogueEndpoint):
             server=self.query("server"),
             tag=self.query("tag"),
             visible=self.maybe("visible"),
-            source_dialect=self.query("source_dialect"),
+            source_dialect=self.chosen("source_dialect"),
             dispatchable=self.maybe("dispatchable"),
         )
         filters = browsing.with_line(filters, self.query("q") or "")

@@ -47,9 +47,18 @@ def test_c49_filters(alice):
     assert names(alice, visible="False") == ["hidden"]
     assert "hidden" not in names(alice, visible="true") and "hidden" in names(alice, visible="any")
     assert names(alice, source_dialect="convilyn") == ["item"]
+    assert names(alice, source_dialect="heddle", server="demo") == names(alice, source_dialect="roboto_client") == []
     assert names(alice, dispatchable="true") == []
     assert len(data_of(alice.get(f"{TOOLS}?dispatchable=true&server=demo"))["items"]) == 10
-    for bad in ("visible=maybe", "dispatchable=2", "limit=0", "limit=201", "page_token=x", "naming=odd"):
+    for bad in (
+        "visible=maybe",
+        "dispatchable=2",
+        "limit=0",
+        "limit=201",
+        "page_token=x",
+        "naming=odd",
+        "source_dialect=nope",
+    ):
         assert alice.get(f"{TOOLS}?{bad}").status_code == 400
 
 
@@ -109,7 +118,7 @@ def test_c50_a_dialects_list_is_a_models_tool_list(alice):
         ("style=odd", "style: must be one of chat, responses"),
         ("dialect=openai&style=odd", "style: must be one of chat, responses"),
         ("dialect=mcp&style=responses", "style: mcp has none"),
-        ("naming=odd", "naming: must be bare or qualified"),
+        ("naming=odd", "naming: must be one of bare, qualified"),
     ],
 )
 def test_c50_a_style_is_one_of_the_dialects_and_never_ignored(alice, path, query, said):
