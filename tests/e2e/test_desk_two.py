@@ -563,9 +563,8 @@ def test_who_has_a_report_open_that_is_gone_goes_on_where_it_was(empty: Heddle, 
     page = admin.page
     first_of_the_open(page, "Taken back 5")
     for key, place, way, then in (("Shift+R", 4, "j", 3), ("e", 2, "k", 3)):
-        while page.locator("#report .words").inner_text() != f"Taken back {place}":
-            page.keyboard.press("j")
-            page.wait_for_timeout(100)
+        page.keyboard.press("j")
+        shows(page, f"Taken back {place}")
         newest = [
             each["message_sequence_num"] for each in stored(empty, thread_id) if each["notes"] == f"Taken back {place}"
         ]
