@@ -133,7 +133,7 @@ def test_a_server_whose_child_was_just_replaced_stops_at_once(embedded: live.Ser
     try:
         ends_at = time.monotonic() + 20
         while children.read_text().split() in ([], [child]):
-            assert time.monotonic() < ends_at and stopping.poll() is None
+            assert time.monotonic() < ends_at and stopping.poll() is None, embedded.log.read_text()[-2000:]
         stopping.terminate()
         stopping.wait(timeout=5)
     finally:
