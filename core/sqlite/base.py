@@ -2,7 +2,7 @@
 
 SQLite has one writer. A thread that finds it busy sleeps and polls: with eight writing threads some sleep while the
 file is free, and each poll takes the interpreter away from the thread that could finish. So the threads of one process
-queue for a lock here. Waiting for other processes works as usual.
+queue for a lock here, and processes take turns (`core.sqlite.turns`).
 
 A connection that is no longer used is lent to the next thread that needs one, the last one first. A connection of each
 thread's own would have read hardly anything yet: its cached pages are outdated by each write of another connection, and
@@ -12,7 +12,6 @@ its statements are not compiled.
 import os
 import re
 import sqlite3
-import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,6 +25,7 @@ from django.db.backends.sqlite3 import base
 
 from core.lending import Borrower
 from core.sqlite import caseless
+from core.sqlite.turns import Line
 
 _Wrapper: Any = base.DatabaseWrapper
 _UTC = "+00:00"
@@ -59,8 +59,8 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
     """Spells a time for the driver, which reads it back by itself."""
     clock = "clock()"
     """SQL for the present. SQLite's own has milliseconds only."""
-    _line: "threading.Lock | None" = None
-    """The lock that this connection holds."""
+    _line: Line | None = None
+    """Where this connection is the one that writes."""
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """A connection with functions for case-insensitive lookups and for `clock`."""
@@ -182,7 +182,7 @@ class DatabaseWrapper(Borrower, _Wrapper):  # type: ignore[misc]
 
     def _queue_up(self) -> None:
         line = _line_for(self.settings_dict["NAME"])
-        if not line.acquire(timeout=self.settings_dict["OPTIONS"].get("timeout", 5)):
+        if not line.acquire(self.settings_dict["OPTIONS"].get("timeout", 5)):
             raise OperationalError("database is locked")
         self._line = line
 
@@ -229,5 +229,5 @@ os.register_at_fork(before=close_idle)
 
 
 @cache
-def _line_for(name: str) -> threading.Lock:
-    return threading.Lock()
+def _line_for(name: str) -> Line:
+    return Line(str(name))
