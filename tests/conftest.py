@@ -269,3 +269,9 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A running Heddle with everybody in it, once on SQLite with the worker inside, once on PostgreSQL and Redis."""
     with live.serving(request.param, tmp_path_factory.mktemp(request.param)) as server:
         yield server
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long text is named by its beginning and its length: in full, a failure of it would fill the screen."""
+    text = val.decode("latin-1") if isinstance(val, bytes) else val
+    return f"{text[:60]!r}...{len(text)}" if isinstance(text, str) and len(text) > 100 else None
