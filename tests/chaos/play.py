@@ -77,7 +77,8 @@ def play(server: live.Served, plan: Plan) -> Report:
         f"answers taken back: {audit.facts['rewinds']}, "
         f"calls of unknown outcome: {audit.unknown_outcomes}, calls repeated: "
         f"{sum(call['attempt'] > 1 for call in audit.facts['calls'])}, threads of a repeated start: "
-        f"{len(audit.records) - len(outcome.talks)}, messages stored twice by a repeated send: {audit.stored_twice}, "
+        f"{len(audit.facts['threads']) - len(outcome.talks)}, "
+        f"messages stored twice by a repeated send: {audit.stored_twice}, "
         f"requests tried anew by clients: {outcome.given_up}, refused repeats: {outcome.answered_before}",
     ]
     return Report(lines, adversary.struck.total(), invariants)
