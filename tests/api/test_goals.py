@@ -129,6 +129,8 @@ PAST_THE_LIMIT = [
     ("goals.0.event_focus_prompt", {**EVENTS, "event_focus_prompt": ""}),
     ("goals.0.event_focus_prompt", {**EVENTS, "event_focus_prompt": "x" * 4001}),
     ("goals.0.collection_id", {**EVENTS, "collection_id": 5}),
+    ("goals.0.collection_id", {**EVENTS, "collection_id": "x" * 201}),
+    *(("goals.0.dataset_id", {**each, "dataset_id": "x" * 201}) for each in (SUMMARY, TRIAGE, EVENTS)),
 ]
 
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from core.payloads import json_text
 from core.wording import one_line
 
 GoalData = Mapping[str, Any]
+ElsewhereId = Annotated[str, StringConstraints(max_length=200)]
+"""The id of something that Heddle does not know; may be empty."""
 
 
 class GoalRefused(Exception):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType, Point
+from threads.goals.base import Attempt, Declaration, ElsewhereId, GoalData, GoalRefused, GoalType, Point
 
 Key = Annotated[str, StringConstraints(max_length=100)]
 Description = Annotated[str, StringConstraints(max_length=500)]
@@ -14,10 +14,10 @@ TARGET_PREFIXES = ("ds_", "fl_", "tp_", "mp_")
 
 class CreateEvents(Declaration):
     goal_type: Literal["create_events"] = "create_events"
-    dataset_id: str
+    dataset_id: ElsewhereId
     event_vocabulary: Annotated[dict[Key, Description], Field(min_length=1, max_length=50)]
     tag_vocabulary: Annotated[dict[Key, Description], Field(max_length=50)] = {}
-    collection_id: str | None = None
+    collection_id: ElsewhereId | None = None
     event_focus_prompt: Annotated[str, Field(min_length=1, max_length=4000)] | None = None
 
     @field_validator("event_vocabulary", "tag_vocabulary")

@@ -4,12 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from threads.goals.base import Attempt, Declaration, GoalData, GoalType
+from threads.goals.base import Attempt, Declaration, ElsewhereId, GoalData, GoalType
 
 
 class DatasetSummary(Declaration):
     goal_type: Literal["dataset_summary"] = "dataset_summary"
-    dataset_id: str
+    dataset_id: ElsewhereId
     summary_format_spec_prompt: Annotated[str, Field(min_length=1, max_length=4000)] | None = None
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from core.wire import Spelling
-from threads.goals.base import Attempt, Declaration, GoalData, GoalRefused, GoalType, Point, named_entries
+from threads.goals.base import Attempt, Declaration, ElsewhereId, GoalData, GoalRefused, GoalType, Point, named_entries
 
 Key = Annotated[str, Spelling(r"[a-zA-Z0-9_\-]+", "must be letters, digits, - and _ only")]
 Description = Annotated[str, StringConstraints(max_length=500)]
@@ -15,7 +15,7 @@ Description = Annotated[str, StringConstraints(max_length=500)]
 
 class DatasetTriage(Declaration):
     goal_type: Literal["dataset_triage"] = "dataset_triage"
-    dataset_id: str
+    dataset_id: ElsewhereId
     label_vocabulary: Annotated[dict[Key, Description], Field(min_length=1, max_length=50)]
 
     @field_validator("label_vocabulary")
