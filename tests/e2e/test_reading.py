@@ -297,8 +297,10 @@ def test_a_request_is_changed_and_sent_again_with_a_click(heddle: Heddle, visit:
     page.keyboard.press("Control+Enter")
     expect(page.locator("#m2 .written")).to_have_text("Second, right")
     expect(page.locator("#say")).to_have_value("")
+    page.wait_for_url("**/threads/ags_*/")  # what the address asked for is done
     page.reload()
     expect(page.locator("#say")).to_have_value("")
+    expect(page.locator("#say")).not_to_be_focused()
     page.hover("#m0")
     page.click("#m0 [formaction$='?edit']")
     expect(page.locator("#text")).to_have_value("First. [[words 3]]")
