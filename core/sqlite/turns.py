@@ -82,7 +82,7 @@ class Line:
         if self._mark != mark:
             self._mark, self._file = mark, None
             if self._path is not None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         return self._file
 
 
