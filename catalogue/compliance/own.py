@@ -8,11 +8,11 @@ from catalogue.compliance.subject import Checked, Report, Subject
 from catalogue.dialects import convilyn
 from catalogue.record import JsonObject, ToolProblem
 from catalogue.result_dialects import Context
+from catalogue.sampling import making
+from catalogue.sampling.drawing import Source
+from catalogue.sampling.merging import Unmakeable
 from catalogue.schema_rules import check_schema
 from catalogue.wire_compliance import CheckOut
-from catalogue.worlds import making
-from catalogue.worlds.drawing import Source
-from catalogue.worlds.merging import Unmakeable
 
 Finding = tuple[bool, str, JsonObject]
 MODEL_DIALECTS: Final = ("openai", "anthropic", "mcp")

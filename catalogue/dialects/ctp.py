@@ -11,7 +11,7 @@ from catalogue.dialects.ctp_parameters import cut, filled, humanised
 from catalogue.dialects.sheet import Sheet, pointer
 from catalogue.dialects.source import Source, extras_of, param_order
 from catalogue.record import Annotations, Content, Imported, JsonObject, ToolProblem
-from catalogue.worlds import making
+from catalogue.sampling import making
 
 NAME = "ctp"
 _SAID = frozenset({"description", "input_schema", "idempotent", "tags", "category", "param_order"})

@@ -8,10 +8,11 @@ from catalogue import results, validating
 from catalogue.models import World, WorldFixture, WorldTool
 from catalogue.record import JsonObject
 from catalogue.results import ToolResult
+from catalogue.sampling import making
+from catalogue.sampling.drawing import Source
+from catalogue.sampling.making import Hints
 from catalogue.subschemas import linked
-from catalogue.worlds import making, remembering, verbs
-from catalogue.worlds.drawing import Source
-from catalogue.worlds.making import Hints
+from catalogue.worlds import remembering, verbs
 from catalogue.worlds.remembering import Effect, Memory
 from catalogue.worlds.verbs import Reading
 from core.canonical import fingerprint, size_of

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from catalogue import results
 from catalogue.results import ToolResult
-from catalogue.worlds.drawing import Source
+from catalogue.sampling.drawing import Source
 
 CODES: Final[Mapping[str, str]] = {
     "timeout": "TIMEOUT",

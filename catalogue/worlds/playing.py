@@ -18,9 +18,10 @@ from django.db import transaction
 from catalogue import results, validating
 from catalogue.models import World, WorldAnswer, WorldTool
 from catalogue.results import ToolResult
+from catalogue.sampling import making
+from catalogue.sampling.merging import TooLate, Unmakeable
 from catalogue.subschemas import linked
-from catalogue.worlds import answering, failing, keeping, making, remembering
-from catalogue.worlds.merging import TooLate, Unmakeable
+from catalogue.worlds import answering, failing, keeping, remembering
 from catalogue.worlds.remembering import Effect
 from core.canonical import fingerprint
 from core.db import give_connection_back

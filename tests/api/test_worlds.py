@@ -17,9 +17,10 @@ from jsonschema import Draft202012Validator
 from catalogue import executing, validating
 from catalogue.models import Call, World
 from catalogue.results import CODES
+from catalogue.sampling import making
+from catalogue.sampling.drawing import Source
 from catalogue.subschemas import linked
-from catalogue.worlds import calling, fixtures, keeping, making, playing, remembering
-from catalogue.worlds.drawing import Source
+from catalogue.worlds import calling, fixtures, keeping, playing, remembering
 from tests import make
 from tests.catalogue.speaking import MINIMAL
 from tests.conftest import data_of, refusal_of

@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 
 from catalogue.models import Call
-from catalogue.worlds import failing, making, playing
+from catalogue.sampling import making
+from catalogue.worlds import failing, playing
 from core.slots import Slots
 from tests import make
 from tests.api import shapes

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from catalogue import validating
-from catalogue.worlds import making
-from catalogue.worlds.drawing import Source
+from catalogue.sampling import making
+from catalogue.sampling.drawing import Source
 from tests import hashing
 from tests.api.test_worlds import Played
 from tests.conftest import data_of
@@ -165,7 +165,7 @@ def test_the_values_of_schemas_that_never_needed_this_are_what_they_were_C102():
 
 def test_no_order_of_hashes_takes_part_in_such_texts_C102():
     said = (
-        "from catalogue.worlds import making; from catalogue.worlds.drawing import Source; import json, sys;"
+        "from catalogue.sampling import making; from catalogue.sampling.drawing import Source; import json, sys;"
         "print(json.dumps([making.made(each, Source(1)) for each in json.loads(sys.argv[1])]))"
     )
     answers = hashing.printed(said, json.dumps([*COMMON, MANY_KEYS]))

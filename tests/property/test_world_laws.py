@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from catalogue.sampling import making, matching
+from catalogue.sampling.drawing import Source
+from catalogue.sampling.merging import Unmakeable
 from catalogue.wire_worlds import FixturesIn, WorldCallIn, WorldIn, WorldToolsIn
-from catalogue.worlds import calling, fixtures, keeping, making, matching
-from catalogue.worlds.drawing import Source
-from catalogue.worlds.merging import Unmakeable
+from catalogue.worlds import calling, fixtures, keeping
 from core import bodies
 from tests import hashing
 
@@ -97,7 +98,7 @@ def test_a_text_is_one_that_its_pattern_finds(pattern, seed):
 def test_no_order_of_hashes_and_no_clock_takes_part_C102():
     """The same in processes that hash texts in other ways."""
     told = (
-        "from catalogue.worlds import making; from catalogue.worlds.drawing import Source; import json;"
+        "from catalogue.sampling import making; from catalogue.sampling.drawing import Source; import json;"
         "s = {'type': 'object', 'properties': {n: {'type': 'string', 'pattern': '[^a]{8}[A-Z]+'} for n in ('a', 'b')},"
         " 'patternProperties': {'^x': {'type': 'integer'}}, 'required': ['xa', 'xb']};"
         "print(json.dumps(making.made(s, Source(1))))"

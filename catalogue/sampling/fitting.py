@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from catalogue.record import JsonObject
-from catalogue.worlds import matching, words
-from catalogue.worlds.drawing import Source
-from catalogue.worlds.matching import Room
+from catalogue.sampling import matching, words
+from catalogue.sampling.drawing import Source
+from catalogue.sampling.matching import Room
 
 TRIES: Final = 8
 _WORD: Final = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from catalogue.worlds.drawing import Source
+from catalogue.sampling.drawing import Source
 
 _WORDS: Final = [
     "amber", "anchor", "autumn", "barley", "basin", "beacon", "birch", "bridge", "cabin", "candle", "canyon",

@@ -10,7 +10,7 @@ from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 from catalogue import patterns
-from catalogue.worlds.drawing import Source
+from catalogue.sampling.drawing import Source
 
 ALPHABET = [chr(code) for code in range(32, 127)]
 _CLASSES = {

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from catalogue import patterns, results, validating
 from catalogue.record import JsonObject
+from catalogue.sampling import fitting, matching, words
+from catalogue.sampling.drawing import Source
+from catalogue.sampling.merging import TooLate, TooMuch, Unmakeable, settled
 from catalogue.subschemas import linked
-from catalogue.worlds import fitting, matching, words
-from catalogue.worlds.drawing import Source
-from catalogue.worlds.merging import TooLate, TooMuch, Unmakeable, settled
 from core.canonical import canonical_json
 
 ATTEMPTS: Final = 24
