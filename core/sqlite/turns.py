@@ -13,8 +13,8 @@ import threading
 import time
 from contextlib import suppress
 
-_LOOK_SECONDS, _LONGEST_SECONDS = 0.005, 0.25
-_PATIENCE_SECONDS = 5
+_LOOK_SECONDS, _LONGEST_SECONDS = 0.005, 1
+_PATIENCE_SECONDS = 10
 """How long nobody is let go first after somebody did not: a process that was frozen while it waited."""
 
 

@@ -24,7 +24,7 @@ BUSY = """
 one("CREATE TABLE counted (n INTEGER, is_over INTEGER)")
 one("INSERT INTO counted VALUES (0, 0)")
 print("ready", flush=True)
-while not one("SELECT is_over FROM counted") and one("SELECT n FROM counted") < 800:
+while not one("SELECT is_over FROM counted") and one("SELECT n FROM counted") < int(sys.argv[1]):
     with transaction.atomic():
         one("UPDATE counted SET n = n + 1")
         time.sleep(0.01)
@@ -64,7 +64,7 @@ def ended(process: subprocess.Popen[str]) -> list[str]:
 
 def test_who_writes_all_the_time_lets_another_process_write(tmp_path: Path) -> None:
     """An import beside a bulk action: it waited until the bulk was done, or failed after twenty seconds."""
-    busy = started(BUSY, tmp_path)
+    busy = started(BUSY, tmp_path, "800")
     assert busy.stdout is not None and busy.stdout.readline() == "ready\n"
     passed = [int(each) for each in ended(started(GUEST, tmp_path, "5"))]
     ended(busy)
@@ -73,7 +73,7 @@ def test_who_writes_all_the_time_lets_another_process_write(tmp_path: Path) -> N
 
 
 def test_a_process_that_was_frozen_in_the_line_stops_nobody(tmp_path: Path) -> None:
-    busy = started(BUSY, tmp_path)
+    busy = started(BUSY, tmp_path, "200")
     assert busy.stdout is not None and busy.stdout.readline() == "ready\n"
     frozen = started(WAITING, tmp_path)
     try:
