@@ -323,11 +323,16 @@ def test_the_second_of_a_double_click_does_not_meet_the_next_report(
     button = page.locator(f"{'#dock' if options else '#triage'} [value=resolve]")
     box = button.bounding_box()
     assert box
+    # A busy machine takes longer for the second click than the 0.4 s in which nothing new takes one.
+    clock = page.context.new_cdp_session(page)
+    clock.send("Animation.enable")
+    clock.send("Animation.setPlaybackRate", {"playbackRate": 0.1})
     button.click()
     page.wait_for_timeout(120)
     page.mouse.click(box["x"] + 9, box["y"] + 9)
     expect(page.locator("#said")).to_contain_text("Resolved “Complaint 2”")
     assert [each["resolved"] for each in stored(empty, thread_id)] == [True, False, False]
+    clock.send("Animation.setPlaybackRate", {"playbackRate": 1})
     button.click()
     expect(page.locator("#said")).to_contain_text("Resolved “Complaint 1”")
 
