@@ -3,9 +3,11 @@
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from catalogue import refreshing
 from catalogue.api_tools import CatalogueEndpoint
-from catalogue.elsewhere import connections, refreshing
-from catalogue.elsewhere.wire import (
+from catalogue.elsewhere import connections
+from catalogue.models import ToolConnection
+from catalogue.wire_connections import (
     ConnectionIn,
     ConnectionOut,
     ConnectionSecretOut,
@@ -13,7 +15,6 @@ from catalogue.elsewhere.wire import (
     RefreshIn,
     RotateConnectionIn,
 )
-from catalogue.models import ToolConnection
 from core.api import data, describe, record
 
 

@@ -13,9 +13,9 @@ from pydantic import (
 )
 
 from catalogue.dialects import DIALECTS
-from catalogue.elsewhere.wire import Handler
 from catalogue.naming import OTHER_DIALECTS
 from catalogue.record import Annotations, JsonObject, Loss
+from catalogue.wire_connections import Handler
 from core.wire import UNCHANGED, Exact, Page, Patch, Wire
 
 Outcome = Literal["created", "new_version", "updated", "unchanged", "skipped", "failed"]

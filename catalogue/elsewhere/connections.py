@@ -10,9 +10,9 @@ from django.utils import timezone
 from accounts.orgs import require_keeper_of
 from accounts.rights import require_admin
 from catalogue import naming, servers
-from catalogue.elsewhere.wire import ConnectionIn, ConnectionOut, ConnectionSecretOut, DriftOut
 from catalogue.models import Tool, ToolConnection, ToolServer
 from catalogue.models.tool import no_handler
+from catalogue.wire_connections import ConnectionIn, ConnectionOut, ConnectionSecretOut, DriftOut
 from core import outbound
 from core.actor import Actor
 from core.db import held

@@ -8,12 +8,12 @@ from typing import Any
 
 from accounts.orgs import require_keeper_of
 from catalogue.elsewhere import connections, http_tools, mcp_servers
-from catalogue.elsewhere.wire import Handler
 from catalogue.executing import Run
 from catalogue.models import Tool, ToolConnection, ToolVersion
 from catalogue.record import JsonObject
 from catalogue.results import ToolResult
 from catalogue.spec import ToolContext
+from catalogue.wire_connections import Handler
 from core import outbound
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest

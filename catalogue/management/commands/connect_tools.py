@@ -7,8 +7,9 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.authentication import actor_of_email
 from accounts.orgs import org_named
 from accounts.rights import may_act_in
-from catalogue.elsewhere import connections, refreshing
-from catalogue.elsewhere.wire import ConnectionIn, RefreshIn
+from catalogue import refreshing
+from catalogue.elsewhere import connections
+from catalogue.wire_connections import ConnectionIn, RefreshIn
 from core import bodies
 from core.actor import Actor
 from core.errors import DomainError

@@ -11,10 +11,10 @@ from django.utils import timezone
 from accounts.orgs import require_keeper_of
 from catalogue import dialects, importing, tools
 from catalogue.elsewhere import handlers, mcp_servers
-from catalogue.elsewhere.wire import ChangedOut, DriftOut, RefreshIn, RefusedOut
 from catalogue.models import Tool, ToolConnection, ToolServer
 from catalogue.models.tool import no_handler
 from catalogue.record import Content
+from catalogue.wire_connections import ChangedOut, DriftOut, RefreshIn, RefusedOut
 from catalogue.wire_tools import ImportIn, ToolImportOut
 from core.actor import Actor
 from core.errors import Conflict, InvalidRequest
