@@ -17,10 +17,10 @@ from core.errors import InvalidRequest
 from core.wire import Exact
 from core.wording import isolated
 from feedback import commenting, labelling
-from feedback.checks.wire import RunIn
 from feedback.deciding import Verb, require_ahead, verb_named
 from feedback.label_text import plain
 from feedback.models import Reply, UserFeedback
+from feedback.wire_checks import RunIn
 from feedback.wire_verbs import ReplyIn
 
 FARTHEST = timedelta(days=365)

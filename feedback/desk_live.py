@@ -24,6 +24,7 @@ from core.wording import one_line
 from feedback import (
     access,
     bulk,
+    checks_screen,
     commenting,
     desk_bar,
     desk_notices,
@@ -35,7 +36,6 @@ from feedback import (
     leasing,
     proofs,
 )
-from feedback.checks import screen as checks_screen
 from feedback.models import Bulk, Comment, Retraction, Triage, TriageChange, UserFeedback
 from feedback.querying import NEWEST, Meaning, Query, meaning, parse
 from threads import hooks as threads_hooks

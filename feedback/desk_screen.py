@@ -15,6 +15,7 @@ from core.prepared import Prepared
 from feedback import (
     access,
     bulk,
+    checks_screen,
     desk_bar,
     desk_ended,
     desk_forms,
@@ -28,7 +29,6 @@ from feedback import (
     saved_views,
     screens,
 )
-from feedback.checks import screen as checks_screen
 from feedback.desk_state import kept
 from feedback.models import TriageChange, UserFeedback
 from feedback.presenting.alike import Alike

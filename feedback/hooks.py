@@ -9,8 +9,8 @@ from core import jobs
 from core.actor import Actor
 from core.paging import COUNT_LIMIT
 from core.prepared import PreparedCount
-from feedback import capture, marking, mentioning
-from feedback.checks import judging, screen
+from feedback import capture, checks_screen, marking, mentioning
+from feedback.checks import judging
 from feedback.models import CheckRun, UserFeedback
 from feedback.presenting.links import href
 from threads import hooks as threads_hooks
@@ -78,7 +78,7 @@ def register() -> None:
         reports_of_agent=reports_of_agent,
         ratings_of_agent=ratings_of_agent,
         runs=runs_of_checks,
-        run_panel=screen.panel_of,
+        run_panel=checks_screen.panel_of,
         fork_left=fork_left,
         deleted=deleted,
     )

@@ -32,11 +32,11 @@ from feedback import (
     desk_telling,
     fixing,
     leasing,
+    rerunning,
     saved_views,
     triage,
     undoing,
 )
-from feedback.checks import rerunning
 from feedback.deciding import ResolvedAlready
 from feedback.desk_answers import onward, posted, refused
 from feedback.desk_session import hold_undo

@@ -18,8 +18,18 @@ from core import bodies, ids, moments
 from core.actor import Actor
 from core.markdown import opening
 from core.prepared import Prepared, PreparedCount
-from feedback import commenting, desk_records, historytelling, leasing, proofs, quoting, triaged, undoing, versions
-from feedback.checks import records
+from feedback import (
+    check_records,
+    commenting,
+    desk_records,
+    historytelling,
+    leasing,
+    proofs,
+    quoting,
+    triaged,
+    undoing,
+    versions,
+)
 from feedback.deciding import is_revisited
 from feedback.label_text import written_labels
 from feedback.models import Check, CheckBatch, CheckRun, Comment, Mention, Reply, Triage, TriageChange, UserFeedback
@@ -345,7 +355,7 @@ def _proofs(report: UserFeedback) -> Iterator[HistoryLine]:
     """The check of a report, and what came of its latest batches. One query, and two more if there is one, or if the
     report was rerun together with others.
     """
-    if not records.has_check(report.pk):
+    if not check_records.has_check(report.pk):
         return
     check = Check.objects.filter(feedback=report.pk, dropped_at=None).select_related("created_by").first()
     if check is None:

@@ -2,10 +2,17 @@
 
 from django.urls import path
 
-from feedback import pages_comments, pages_desk, pages_export, pages_labels, pages_rating, pages_rerun
-from feedback.checks import pages as checks
-from feedback.checks import pages_batches as batches
-from feedback.checks import pages_judging as judging
+from feedback import (
+    pages_batches,
+    pages_checks,
+    pages_comments,
+    pages_desk,
+    pages_export,
+    pages_judging,
+    pages_labels,
+    pages_rating,
+    pages_rerun,
+)
 from feedback.insight import pages as insight
 from feedback.webhooks import pages as webhooks
 
@@ -14,15 +21,15 @@ urlpatterns = [
     path("feedback/", pages_desk.desk, name="desk"),
     path("feedback/bulk/", pages_desk.act_on_all, name="bulk"),
     path("feedback/bulk/<str:bulk_id>/stop/", pages_desk.stop, name="stop"),
-    path("feedback/checks/", checks.checks, name="checks"),
-    path("feedback/checks/run/", checks.run, name="run_checks"),
-    path("feedback/checks/runs/<str:run_id>/", judging.run, name="run"),
-    path("feedback/checks/batches/", batches.all_batches, name="batches"),
-    path("feedback/checks/batches/<str:batch_id>/", batches.one_batch, name="batch"),
-    path("feedback/checks/batches/<str:batch_id>/fix/", batches.fix, name="fix_batch"),
-    path("feedback/checks/batches/<str:batch_id>/leave/", batches.leave, name="leave_batch"),
-    path("feedback/checks/batches/<str:batch_id>/judge/", judging.first, name="judge_batch"),
-    path("feedback/checks/batches/<str:batch_id>/stop/", batches.stop, name="stop_batch"),
+    path("feedback/checks/", pages_checks.checks, name="checks"),
+    path("feedback/checks/run/", pages_checks.run, name="run_checks"),
+    path("feedback/checks/runs/<str:run_id>/", pages_judging.run, name="run"),
+    path("feedback/checks/batches/", pages_batches.all_batches, name="batches"),
+    path("feedback/checks/batches/<str:batch_id>/", pages_batches.one_batch, name="batch"),
+    path("feedback/checks/batches/<str:batch_id>/fix/", pages_batches.fix, name="fix_batch"),
+    path("feedback/checks/batches/<str:batch_id>/leave/", pages_batches.leave, name="leave_batch"),
+    path("feedback/checks/batches/<str:batch_id>/judge/", pages_judging.first, name="judge_batch"),
+    path("feedback/checks/batches/<str:batch_id>/stop/", pages_batches.stop, name="stop_batch"),
     path("feedback/insight/", insight.insight, name="insight"),
     path("feedback/count/", pages_desk.count, name="count"),
     path("feedback/export/", pages_export.export, name="export"),
@@ -32,7 +39,7 @@ urlpatterns = [
     path("feedback/undo/", pages_desk.undo, name="undo"),
     path("feedback/views/", pages_desk.keep_view, name="views"),
     path("feedback/<str:feedback_id>/", pages_desk.act, name="triage"),
-    path("feedback/<str:feedback_id>/check/", checks.of_report, name="check"),
+    path("feedback/<str:feedback_id>/check/", pages_checks.of_report, name="check"),
     path("feedback/<str:feedback_id>/comments/", pages_comments.comments, name="comments"),
     path("feedback/<str:feedback_id>/originals/", pages_desk.originals, name="originals"),
     path("feedback/<str:feedback_id>/rerun/", pages_rerun.rerun, name="rerun"),

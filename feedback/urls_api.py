@@ -2,8 +2,7 @@
 
 from django.urls import include, path
 
-from feedback import api, api_desk, api_finding
-from feedback.checks import api as checks
+from feedback import api, api_checks, api_desk, api_finding
 from feedback.insight import api as insight
 from feedback.webhooks import api as webhooks
 
@@ -20,14 +19,14 @@ _OF_THE_DESK = (
     ("export", api_desk.Export),
     ("labels", api_desk.Labels),
     ("labels/<path:name>", api_desk.OneLabel),
-    ("rerun", checks.RerunReports),
+    ("rerun", api_checks.RerunReports),
     ("terms", api_finding.QueryTerms),
     ("undo", api_desk.Undo),
     ("views", api_desk.Views),
     ("views/<str:view_id>", api_desk.OneView),
     ("<str:feedback_id>", api.OneFeedback),
     ("<str:feedback_id>/actions", api_desk.Actions),
-    ("<str:feedback_id>/check", checks.CheckOfReport),
+    ("<str:feedback_id>/check", api_checks.CheckOfReport),
     ("<str:feedback_id>/comments", api_desk.Comments),
     ("<str:feedback_id>/comments/acknowledge", api_desk.AcknowledgeComments),
     ("<str:feedback_id>/comments/<str:comment_id>", api_desk.OneComment),
@@ -38,22 +37,22 @@ _OF_THE_DESK = (
     ("<str:feedback_id>/triage", api_desk.Triage),
 )
 _CHECKS = (
-    ("run", checks.RunChecks),
-    ("batches", checks.Batches),
-    ("batches/<str:batch_id>", checks.OneBatch),
-    ("batches/<str:batch_id>/fix", checks.FixBatch),
-    ("batches/<str:batch_id>/stop", checks.StopBatch),
-    ("batches/<str:batch_id>/against/<str:against>", checks.CompareBatches),
-    ("runs/<str:run_id>/verdict", checks.VerdictOfRun),
-    ("<str:check_id>", checks.OneCheck),
-    ("<str:check_id>/runs", checks.RunsOfCheck),
+    ("run", api_checks.RunChecks),
+    ("batches", api_checks.Batches),
+    ("batches/<str:batch_id>", api_checks.OneBatch),
+    ("batches/<str:batch_id>/fix", api_checks.FixBatch),
+    ("batches/<str:batch_id>/stop", api_checks.StopBatch),
+    ("batches/<str:batch_id>/against/<str:against>", api_checks.CompareBatches),
+    ("runs/<str:run_id>/verdict", api_checks.VerdictOfRun),
+    ("<str:check_id>", api_checks.OneCheck),
+    ("<str:check_id>/runs", api_checks.RunsOfCheck),
 )
 
 of_the_desk = [path(tail, view.as_view()) for tail, view in _OF_THE_DESK]
 
 urlpatterns = [
     path("ai/admin/feedback", api.AllFeedback.as_view()),
-    path("ai/admin/checks", checks.Checks.as_view()),
+    path("ai/admin/checks", api_checks.Checks.as_view()),
     path("ai/admin/checks/", include([path(tail, view.as_view()) for tail, view in _CHECKS])),
     path("webhooks", webhooks.Webhooks.as_view()),
     path("webhooks/<str:webhook_id>", webhooks.OneWebhook.as_view()),

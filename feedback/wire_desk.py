@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from core.wire import UNCHANGED, Page, Patch, Wire
-from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.deciding import VERBS
 from feedback.querying import parse
 from feedback.wire import NOTES_LENGTH, TriagedOut
+from feedback.wire_checks import MOST_RUNS, RunIn
 
 MOST_TICKED = 5_000
 """Most reports that a bulk takes by id; more need a query."""

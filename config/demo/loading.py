@@ -29,9 +29,9 @@ from core import bodies, ids
 from core.actor import Actor
 from feedback import capture, commenting, triage
 from feedback.checks import keeping
-from feedback.checks.wire import CheckIn
 from feedback.deciding import UPDATE, Verb, spelled, verb_named
 from feedback.models import Comment, Reply, Triage, TriageChange, UserFeedback
+from feedback.wire_checks import CheckIn
 from feedback.wire_desk import CommentIn
 from threads import agents, forks, importing, sharing, titles, turns
 from threads.access import message_standing_for, thread_for

@@ -16,8 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from catalogue.wire_skills import SkillIn, VersionIn
 from catalogue.wire_tools import ImportIn, ToolPatch
 from catalogue.wire_worlds import FixtureIn, WorldCallIn, WorldIn, WorldToolsIn
-from feedback.checks.wire import CheckIn, RunIn, Verdict
 from feedback.wire import FeedbackIn, TriageIn
+from feedback.wire_checks import CheckIn, RunIn, Verdict
 from feedback.wire_desk import CommentIn
 from threads import content
 from threads.content import BlockDict, JsonObject, ResultStatus

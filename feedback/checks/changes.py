@@ -11,8 +11,8 @@ from typing import NamedTuple
 from django.db.models import TextField, Value
 from django.db.models.functions import MD5, Coalesce
 
-from feedback.checks.wire import ChangesOut, SkillChangeOut
 from feedback.models import CheckBatch, CheckRun
+from feedback.wire_checks import ChangesOut, SkillChangeOut
 
 _PROMPTS = ("fork__system_prompt", "of__thread__system_prompt")
 _COLUMNS = ("of", "batch", "skill_versions", "model_profile", "of__thread__model_profile")

@@ -11,7 +11,7 @@ from django.utils.text import Truncator, get_text_list
 from catalogue import patterns
 from core.canonical import canonical_json
 from core.wording import composed
-from feedback.checks.wire import OF_WORDS
+from feedback.wire_checks import OF_WORDS
 from threads import goals, pending, reading
 from threads.content import LOAD_SKILL, BlockDict
 from threads.models import Goal, Thread, Turn

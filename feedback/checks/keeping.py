@@ -18,8 +18,8 @@ from core.errors import Conflict, InvalidRequest, NotFound
 from core.wording import isolated
 from feedback import access, quoting
 from feedback.checks import expecting, judging, running
-from feedback.checks.wire import MOST_RUNS, CheckIn, RunAllIn
 from feedback.models import Check, UserFeedback
+from feedback.wire_checks import MOST_RUNS, CheckIn, RunAllIn
 from threads import forks, reading
 
 PLACES = paging.Places("checks")

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.canonical import canonical_json, fingerprint
 from feedback.checks.expecting import WORDS, spelled
-from feedback.checks.wire import FindingOut, KeptCheckOut, RunOut
+from feedback.wire_checks import FindingOut, KeptCheckOut, RunOut
 
 MARKS = {
     "untried": ("rest", "", "not run yet"),
@@ -24,8 +24,6 @@ MARKS = {
 """Icon, tone and word of each state and verdict."""
 KINDS = tuple(WORDS.items())
 TIMES = (1, 3, 5, 10)
-RUNS_SHOWN = 20
-"""Of each check."""
 _TURNED = {"passing", "failing"}
 _SKILLS = 3
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from core.templatetags.ui import thousands
 from core.wording import isolated, straight, took
 from feedback.checks.presenting import Marked, RunLine
-from feedback.checks.wire import BatchHeadOut
+from feedback.wire_checks import BatchHeadOut
 from threads.figures import dollars
 
 _VERDICTS = ("passed", "failed", "broken", "undecided")

@@ -28,8 +28,8 @@ from core.db import anew, give_connection_back
 from core.errors import DomainError, InvalidRequest, NotFound, Unauthorized
 from feedback import desk_notices
 from feedback.checks import judging
-from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.models import Check, CheckBatch, CheckRun
+from feedback.wire_checks import MOST_RUNS, RunIn
 from threads import forked_skills, profiles, reruns, turns
 from threads.access import thread_for
 from threads.models import Thread

@@ -6,9 +6,9 @@ from typing import Final
 
 from accounts.rights import Audience
 from core.wire import Wire
-from feedback.checks.wire import KeptCheckOut
 from feedback.models import Check
 from feedback.wire import ToldFeedbackOut, TriagedOut, UserFeedbackOut
+from feedback.wire_checks import KeptCheckOut
 
 SUBMITTED: Final = "feedback.submitted"
 UPDATED: Final = "feedback.updated"

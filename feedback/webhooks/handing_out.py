@@ -6,8 +6,7 @@ from django.db.models import Q, QuerySet
 
 from accounts.rights import Audience
 from core import jobs
-from feedback import projecting, triaged
-from feedback.checks import records
+from feedback import check_records, projecting, triaged
 from feedback.models import Check
 from feedback.models.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent
 from feedback.webhooks.audience import audience_for
@@ -82,7 +81,7 @@ def _body(event: WebhookEvent, audience: Audience) -> str:
     if audience is Audience.ORG:
         return ToldOrg(**head, data=projecting.user_record(event.report_id)).model_dump_json()
     if event.name in OUTCOMES:
-        (check,) = records.check_records(records.with_names(Check.objects.filter(feedback=event.report_id)))
+        (check,) = check_records.records(check_records.with_names(Check.objects.filter(feedback=event.report_id)))
         return ToldCheck(**head, actor=event.actor.email, data=check).model_dump_json()
     told = ToldTriage(**head, actor=event.actor.email, data=triaged.record(event.report))
     return told.model_dump_json()

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from feedback import bulk
-from feedback.checks import keeping, rerunning
+from feedback import bulk, rerunning
+from feedback.checks import keeping
 from feedback.models import Check, CheckRun, TriageChange, UserFeedback, WebhookEvent
 from tests import make
 from tests.conftest import Api, data_of, refusal_of

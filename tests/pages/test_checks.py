@@ -15,8 +15,8 @@ from accounts.models import Membership
 from core.canonical import fingerprint
 from core.errors import Conflict
 from feedback.checks import keeping
-from feedback.checks.wire import CheckIn
 from feedback.models import Check, CheckBatch, CheckRun, TriageChange, UserFeedback
+from feedback.wire_checks import CheckIn
 from tests import make
 from tests.api.test_skills_in_turns import write  # noqa: F401 - a fixture
 from tests.conftest import data_of, refusal_of

@@ -16,10 +16,10 @@ from core import paging, sse
 from core.templatetags import ui
 from feedback import bulk, bulk_work, projecting, saved_views, triage
 from feedback.checks import keeping
-from feedback.checks.wire import CheckIn
 from feedback.deciding import verb_named
 from feedback.models import Bulk, Check, Label, Labelled, Reply, Retraction, SavedView, Triage, UserFeedback
 from feedback.presenting import bar
+from feedback.wire_checks import CheckIn
 from tests import make
 from tests.conftest import Api
 from tests.pages.desk import (

@@ -17,8 +17,8 @@ from django.utils import timezone
 from core import sse
 from feedback import fixing
 from feedback.checks import keeping
-from feedback.checks.wire import CheckIn
 from feedback.models import Check, Reply, TriageChange, UserFeedback
+from feedback.wire_checks import CheckIn
 from tests import make
 from tests.conftest import data_of
 from tests.pages.desk import Browser, client_of, do, live, opened, query_of, stored, told

@@ -10,8 +10,8 @@ from accounts.orgs import add_member
 from catalogue.models import Tool
 from feedback import capture, labelling
 from feedback.checks import keeping
-from feedback.checks.wire import CheckIn
 from feedback.models import SavedView
+from feedback.wire_checks import CheckIn
 from tests import make
 from tests.conftest import Api, data_of
 from tests.pages.dom import Node, fragment, get, parsed, queries

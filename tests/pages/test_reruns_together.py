@@ -3,7 +3,8 @@
 import pytest
 from django.test import Client
 
-from feedback.checks import judging, running, screen
+from feedback import checks_screen
+from feedback.checks import judging, running
 from feedback.models import CheckBatch, CheckRun, Reply, UserFeedback
 from tests import make
 from tests.pages.desk import Browser, client_of, do, live, query_of, reports, stored, told, words
@@ -214,7 +215,7 @@ def test_a_tick_that_was_taken_away_stays_away(browser_of: Browser, who: People,
 def test_what_passed_on_other_pages_of_the_list_is_resolved_with_it(
     browser_of: Browser, who: People, made: list[UserFeedback], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(screen, "LINES", 1)
+    monkeypatch.setattr(checks_screen, "LINES", 1)
     client = browser_of("admin")
     address = batch_of(client, *made)
     passed(who, *made)

@@ -16,11 +16,20 @@ from accounts.pages import local, signed_in
 from core import bodies, paging
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from feedback import access, desk_answers, desk_rerun, desk_session, desk_state, desk_telling
-from feedback.checks import judging, keeping, presenting, records, running, screen
+from feedback import (
+    access,
+    check_records,
+    checks_screen,
+    desk_answers,
+    desk_rerun,
+    desk_session,
+    desk_state,
+    desk_telling,
+)
+from feedback.checks import judging, keeping, presenting, running
 from feedback.checks.expecting import WORDS
-from feedback.checks.wire import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
 from feedback.models import Check
+from feedback.wire_checks import OF_CALLS, WITH_VALUE, CheckIn, RunAllIn, RunIn
 
 PAGE = 30
 _VERBS = ("keep", "keep_run", "run", "drop", "passed", "failed")
@@ -52,7 +61,7 @@ def of_report(request: HttpRequest, feedback_id: str) -> HttpResponse:
         if "mark" in request.GET:
             state = keeping.of_report(report).values_list("state", flat=True).first() or ""
             return render(request, "feedback/checks/_mark.html", {"state": state, "of": feedback_id})
-        shown = screen.of_report(actor, report) | desk_rerun.ways(desk_state.sent_from(request))
+        shown = checks_screen.of_report(actor, report) | desk_rerun.ways(desk_state.sent_from(request))
         return render(request, "feedback/checks/_polled.html", shown)
     form = request.POST
     try:
@@ -82,9 +91,9 @@ def checks(request: HttpRequest) -> HttpResponse:
     bodies.check_storable({"q": words})
     rows = keeping.listed(actor, state or None, words)
     places = keeping.PLACES.of_query(state, words)
-    found, token = places.page(records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
+    found, token = places.page(check_records.with_names(rows), limit=PAGE, page_token=request.GET.get("after"))
     counts = keeping.counts(actor, words)
-    cards = screen.cards(found)
+    cards = checks_screen.cards(found)
     running_ids = [each.check_id for each in cards if each.is_running]
     ended = HtmxDetails(request).target == "under-way" and not running_ids  # what asks is there only while any runs
     context = {
@@ -99,7 +108,7 @@ def checks(request: HttpRequest) -> HttpResponse:
         "regressed": keeping.regressed(actor),
         "next_url": paging.next_url(request.GET, token),
         "choice": {**request.GET.dict(), "times": bodies.number(request.GET.get("times", ""))},
-        **screen.choices(),
+        **checks_screen.choices(),
     }
     return render(request, "feedback/checks/checks.html", context)
 

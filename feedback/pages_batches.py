@@ -14,11 +14,11 @@ from accounts.pages import signed_in
 from core import bodies, forms, paging, zones
 from core.actor import Actor
 from core.errors import DomainError, InvalidRequest
-from feedback import desk_session, desk_state
-from feedback.checks import batches, presenting_batches, running, screen
+from feedback import batches, checks_screen, desk_session, desk_state
+from feedback.checks import presenting_batches, running
 from feedback.checks.presenting_batches import BatchLine
-from feedback.checks.wire import FixBatchIn
 from feedback.models import CheckBatch
+from feedback.wire_checks import FixBatchIn
 
 PAGE = 30
 OTHERS = 20
@@ -59,11 +59,11 @@ def _batch(request: HttpRequest, actor: Actor, batch_id: str, *, status: int = 2
     earlier = running.batch_for(actor, against) if against else None
     others = [each for each in batches.comparable(actor, now)[:OTHERS] if each not in (now, earlier)]
     turned = request.GET.get("turned", "")
-    context = screen.of_batch(
+    context = checks_screen.of_batch(
         actor,
         now,
         earlier,
-        turned=turned if turned in screen.TURNED else "",
+        turned=turned if turned in checks_screen.TURNED else "",
         start=bodies.number(request.GET.get("from", "")) or 0,
         left_out=_left_out(request, batch_id),
     )

@@ -14,14 +14,14 @@ from core.actor import Actor
 from core.errors import NotFound
 from core.templatetags.ui import thousands
 from core.wording import isolated, one_line
-from feedback import proofs
-from feedback.checks import batches, changes, judging, presenting, presenting_batches, records
-from feedback.checks.batches import Compared
+from feedback import batches, check_records, proofs
+from feedback.batches import Compared
+from feedback.checks import changes, judging, presenting, presenting_batches
 from feedback.checks.expecting import spelled
 from feedback.checks.presenting import CheckCard, RunLine
 from feedback.checks.presenting_batches import ComparedLine, ReportFacts
-from feedback.checks.wire import ChangesOut
 from feedback.models import Check, CheckBatch, CheckRun, Reply, UserFeedback
+from feedback.wire_checks import ChangesOut
 from threads import profiles
 from threads.comparing import Piece
 from threads.models import Thread
@@ -41,8 +41,8 @@ def of_report(actor: Actor, report: UserFeedback, articles: Iterable[Article] = 
     """The context of a report's check panel, suggesting the tools that its thread called. One query, and four more if
     there is a check. The form for a new check begins with the expectations of one that was deleted.
     """
-    is_there = records.has_check(report.pk)
-    found = records.with_names(Check.objects.filter(feedback=report)).first() if is_there else None
+    is_there = check_records.has_check(report.pk)
+    found = check_records.with_names(Check.objects.filter(feedback=report)).first() if is_there else None
     kept = found if found and found.is_kept else None
     card = cards([kept], reader=actor)[0] if kept else None
     return {
@@ -58,13 +58,13 @@ def cards(checks: Sequence[Check], *, reader: Actor | None = None) -> list[Check
     """Checks with their latest runs, for display, with links to the skills that the `reader` may open. Two queries,
     however many there are, and one for a reader.
     """
-    found, shown = records.latest_runs(checks), []
+    found, shown = check_records.latest_runs(checks), []
     named = {each["skill_id"] for runs in found.values() for run in runs for each in run.skill_versions}
     openable = {skill.skill_id for skill in skills.known(reader, [*named])} if reader else set()
     for check in checks:
-        runs = found.get(check.pk, records.NONE)
+        runs = found.get(check.pk, check_records.NONE)
         names = _names(check.modified_by, *(run.judged_by for run in runs))
-        shown.append(presenting.card_of(records.check_record(check, runs), names, openable))
+        shown.append(presenting.card_of(check_records.record(check, runs), names, openable))
     return shown
 
 
@@ -187,9 +187,9 @@ def _lines(
     """
     runs: dict[tuple[int, int | None], list[RunLine]] = defaultdict(list)
     batch_pks = {now.pk, *(each.before_in for each in checks if each.before_in)}
-    shown = records.RUNS.filter(batch__in=batch_pks, of__in=[each.check for each in checks])
+    shown = check_records.RUNS.filter(batch__in=batch_pks, of__in=[each.check for each in checks])
     for run in shown.order_by("id"):
-        runs[run.of_id, run.batch_id].append(presenting.line_of(records.run_record(run), _names(run.judged_by)))
+        runs[run.of_id, run.batch_id].append(presenting.line_of(check_records.run_record(run), _names(run.judged_by)))
     reports = _reports([each.check for each in checks], now, fixed, left_out)
     return [
         ComparedLine(
@@ -242,7 +242,7 @@ def of_run(run_id: str) -> dict[str, Any]:
     run = rows.filter(key=ids.key_of(run_id, ids.RUN) or "", of__dropped_at=None, fork__isnull=False).first()
     if run is None:
         raise NotFound.of("run", run_id[:80])
-    line = presenting.line_of(records.run_record(run), _names(run.judged_by))
+    line = presenting.line_of(check_records.run_record(run), _names(run.judged_by))
     missed = {expected for expected, _ in line.misses}
     ended = CheckRun.objects.filter(batch=run.batch_id, pk__lt=run.pk, ended_at__isnull=False, fork__isnull=False)
     before = ended.order_by("-pk").values_list("fork__key", flat=True).first()

@@ -11,11 +11,11 @@ from accounts.rights import require_admin
 from core import ids, paging
 from core.actor import Actor
 from core.errors import InvalidRequest
-from feedback import bulk, fixing, proofs
-from feedback.checks import changes, judging, records
+from feedback import bulk, check_records, fixing, proofs
+from feedback.checks import changes, judging
 from feedback.checks.running import batch_for
-from feedback.checks.wire import BatchHeadOut, BatchOut, ComparedCheckOut, ComparisonOut, FixBatchIn, TallyOut
 from feedback.models import Bulk, Check, CheckBatch, CheckRun
+from feedback.wire_checks import BatchHeadOut, BatchOut, ComparedCheckOut, ComparisonOut, FixBatchIn, TallyOut
 from feedback.wire_verbs import FixIn
 
 PREVIOUS = "previous"
@@ -104,8 +104,8 @@ def batch_record(actor: Actor, batch_id: str) -> BatchOut:
     """A batch with each of its runs. Three queries."""
     batch = batch_for(actor, batch_id)
     (head,) = heads([batch])
-    runs = records.RUNS.filter(batch=batch).order_by("id")
-    return BatchOut(**dict(head), runs=[records.run_record(run) for run in runs])
+    runs = check_records.RUNS.filter(batch=batch).order_by("id")
+    return BatchOut(**dict(head), runs=[check_records.run_record(run) for run in runs])
 
 
 def comparison(actor: Actor, batch_id: str, against: str) -> ComparisonOut:

@@ -9,7 +9,8 @@ from accounts.authentication import admin_actor
 from accounts.pages import signed_in
 from core import ids
 from core.errors import Conflict, InvalidRequest
-from feedback.checks import judging, running, screen
+from feedback import checks_screen
+from feedback.checks import judging, running
 from feedback.models import CheckBatch, CheckRun
 
 _WORDS = {"passed": "Passed", "failed": "Failed", "expectations": "Judged by its expectations"}
@@ -22,7 +23,7 @@ def run(request: HttpRequest, run_id: str) -> HttpResponse:
     actor = admin_actor(request)
     if request.method == "GET":
         is_part = bool(request.headers.get("HX-Request"))
-        return render(request, f"feedback/checks/{'_run' if is_part else 'run'}.html", screen.of_run(run_id))
+        return render(request, f"feedback/checks/{'_run' if is_part else 'run'}.html", checks_screen.of_run(run_id))
     verdict = request.POST.get("verdict", "")
     if verdict not in _WORDS:
         raise InvalidRequest(f"verdict: must be one of {', '.join(_WORDS)}")

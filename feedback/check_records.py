@@ -8,12 +8,13 @@ from operator import or_
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from core.prepared import Prepared
-from feedback.checks.presenting import RUNS_SHOWN
-from feedback.checks.wire import FindingOut, KeptCheckOut, RunOut, SkillVersionOut
 from feedback.models import Check, CheckRun
+from feedback.wire_checks import FindingOut, KeptCheckOut, RunOut, SkillVersionOut
 from threads.models import Thread
 
 NONE: tuple[CheckRun, ...] = ()
+RUNS_SHOWN = 20
+"""Of each check."""
 
 
 def has_check(report_pk: int) -> bool:
@@ -29,11 +30,11 @@ def with_names(rows: QuerySet[Check]) -> QuerySet[Check]:
     return rows.select_related("feedback", "thread__org", "created_by", "modified_by").defer(*_HEAVY)
 
 
-def check_records(checks: Iterable[Check]) -> list[KeptCheckOut]:
+def records(checks: Iterable[Check]) -> list[KeptCheckOut]:
     """Checks with their latest runs. Two queries, however many there are."""
     found = list(checks)
     runs = latest_runs(found)
-    return [check_record(each, runs.get(each.pk, NONE)) for each in found]
+    return [record(each, runs.get(each.pk, NONE)) for each in found]
 
 
 def latest_runs(checks: Sequence[Check]) -> Mapping[int, list[CheckRun]]:
@@ -78,7 +79,7 @@ def run_record(run: CheckRun) -> RunOut:
     )
 
 
-def check_record(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
+def record(check: Check, runs: Sequence[CheckRun]) -> KeptCheckOut:
     """One check with these of its runs."""
     return KeptCheckOut(
         check_id=check.check_id,

@@ -7,10 +7,11 @@ from core import paging
 from core.api import data, describe, record
 from core.errors import NotFound
 from core.wire import Nothing
-from feedback import access, desk_records
+from feedback import access, batches, check_records, desk_records, rerunning
 from feedback.api_desk import DeskEndpoint
-from feedback.checks import batches, judging, keeping, records, rerunning, running
-from feedback.checks.wire import (
+from feedback.checks import judging, keeping, running
+from feedback.models import Check
+from feedback.wire_checks import (
     BatchOut,
     BatchPageOut,
     CheckIn,
@@ -23,7 +24,6 @@ from feedback.checks.wire import (
     RunOut,
     VerdictIn,
 )
-from feedback.models import Check
 from feedback.wire_desk import BulkOut, RerunAllIn
 
 
@@ -52,10 +52,10 @@ class Checks(DeskEndpoint):
     def get(self, request: Request) -> HttpResponse:
         running.come_by()
         state, words = self.query("state"), self.query("q") or ""
-        rows = records.with_names(keeping.listed(self.actor, state, words))
+        rows = check_records.with_names(keeping.listed(self.actor, state, words))
         limit, places = paging.limit_of(self.query("limit")), keeping.PLACES.of_query(state, words)
         found, token = places.page(rows, limit=limit, page_token=self.query("page_token"))
-        return record(CheckPageOut(items=records.check_records(found), next_token=token))
+        return record(CheckPageOut(items=check_records.records(found), next_token=token))
 
 
 class RunChecks(DeskEndpoint):
@@ -137,8 +137,8 @@ class VerdictOfRun(DeskEndpoint):
     @describe(takes=VerdictIn, gives=RunOut, summary="Set the verdict on a run")
     def put(self, request: Request, run_id: str) -> HttpResponse:
         judging.run_for(self.actor, run_id)
-        return record(records.run_record(judging.judge(self.actor, run_id, self.parse(VerdictIn).verdict)))
+        return record(check_records.run_record(judging.judge(self.actor, run_id, self.parse(VerdictIn).verdict)))
 
 
 def _check(check: Check) -> HttpResponse:
-    return record(records.check_records([check])[0])
+    return record(check_records.records([check])[0])

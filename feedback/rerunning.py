@@ -10,9 +10,9 @@ from core.actor import Actor
 from core.errors import InvalidRequest
 from feedback import bulk, digesting
 from feedback.checks import keeping, running
-from feedback.checks.wire import MOST_RUNS, RunIn
 from feedback.models import CheckBatch, UserFeedback
 from feedback.querying import matching, understood
+from feedback.wire_checks import MOST_RUNS, RunIn
 
 
 def rerun_all(
