@@ -28,8 +28,9 @@ class Line:
         self._threads = threading.Lock()
         self._path = None if name.startswith((":memory:", "file:")) else f"{name}-line"
         self._file: int | None = None
+        self._pid = 0
         self._mark = b""
-        """This process, as it is noted in the file."""
+        """This process, as it is noted in the file: processes of two containers may have the same id."""
         self._wrote_before = False
         self._impatient_until = 0.0
 
@@ -74,13 +75,12 @@ class Line:
             self._wrote_before = self._wrote_last(file)
 
     def _wrote_last(self, file: int) -> bool:
-        return os.pread(file, 8, 0) == self._mark
+        return os.pread(file, len(self._mark), 0) == self._mark
 
     def _opened(self) -> int | None:
         """The file, opened once by each process; None for a database in memory."""
-        mark = os.getpid().to_bytes(8)
-        if self._mark != mark:
-            self._mark, self._file = mark, None
+        if self._pid != os.getpid():
+            self._pid, self._mark, self._file = os.getpid(), os.urandom(8), None
             if self._path is not None:
                 self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         return self._file
