@@ -100,14 +100,18 @@ def conversation(
 
 
 def imported(
-    person: Person, said: Sequence[tuple[str, str]], *, visibility: str = "private", origin_id: str | None = None
+    person: Person,
+    said: Sequence[tuple[str, str] | dict[str, Any]],
+    *,
+    visibility: str = "private",
+    origin_id: str | None = None,
 ) -> Thread:
-    """An imported thread with these messages: role and text of each."""
+    """An imported thread with these messages: role and text of each, or the message as OpenAI writes it."""
     item = importing.import_one(
         "openai",
         {
             "id": origin_id or f"made-{Thread.objects.count()}",
-            "messages": [{"role": role, "content": text} for role, text in said],
+            "messages": [{"role": each[0], "content": each[1]} if isinstance(each, tuple) else each for each in said],
         },
         person.user.pk,
         next(iter(person.actor.orgs.values())),

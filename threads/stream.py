@@ -175,7 +175,7 @@ def _articles(
 
     def draw() -> str:
         screen = screens.screen_through(eyes, thread, between=(start, LAST))
-        common = {"head": eyes, "here": here, "is_excerpt": False}
+        common = {"head": eyes, "here": here, "is_excerpt": False, "is_news": which[0] == "changed"}
         wanted = filter(is_wanted, screen.articles())
         return "".join(render_to_string("threads/_turn.html", {**common, "turn": article}) for article in wanted)
 

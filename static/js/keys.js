@@ -191,6 +191,7 @@ const below = (node) => node.getBoundingClientRect().top > edge() - 8;
 
 function arrive(node) {
 	node.tabIndex = -1;
+	node.closest(".run")?.setAttribute("open", "");
 	enter(one(":scope > summary", node) ?? node);
 	node.scrollIntoView();
 	return 1;

@@ -63,16 +63,16 @@ function put(fresh) {
 
 on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].map(put)));
 
-function place(article, held) {
-	if (held?.matches(".msg")) return replace(held, article);
-	(turns().find((other) => other.dataset.index > +article.dataset.index) ?? part("asked")).before(article);
-	adopt(article);
+function place(fresh, held) {
+	if (held?.matches(".msg")) return replace(held, fresh);
+	(turns().find((other) => other.dataset.index > +fresh.dataset.index) ?? part("asked")).before(fresh);
+	adopt(fresh);
 }
 
 const turns = () => all("[data-index]", talk);
 
 function drop(index) {
-	turns().map((article) => +article.dataset.index >= index && (article.remove(), aside.delete(article.id)));
+	turns().map((each) => +each.dataset.index >= index && (each.remove(), aside.delete(each.id)));
 }
 
 function renew(fresh, held) {

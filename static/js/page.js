@@ -41,8 +41,7 @@ on("click", ({ target }) => {
 	const button = target.closest("[data-copy]");
 	if (!button) return;
 	const text = button.dataset.copy || one("pre, .written", button.closest(":has(pre, .written)")).textContent;
-	const put = (copy) => (copy.clipboardData?.setData("text", text), copy.preventDefault());
-	on("beforecopy copy", put, { once: 1 });
+	on("beforecopy copy", (copy) => (copy.clipboardData?.setData("text", text), copy.preventDefault()), { once: 1 });
 	say(button.dataset.done = document.execCommand("copy") ? "Copied" : "Not copied");
 });
 

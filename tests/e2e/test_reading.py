@@ -281,6 +281,29 @@ def test_words_are_found_within_a_thread_by_keys_alone(heddle: Heddle, visit: Ca
     page.wait_for_url("**#m7*")
 
 
+def test_what_is_folded_of_many_calls_is_reached_by_keys_and_links(heddle: Heddle, visit: Callable[..., Visit]) -> None:
+    sums = " ".join(f'[[call calculate {{"expression": "{n} + 1"}}]]' for n in range(8))
+    thread_id = heddle.start("alice", sums)
+    page = visit("alice").page
+    page.goto(f"/threads/{thread_id}/")
+    run = page.locator(".run")
+    expect(run.locator("summary").first).to_have_text("5 more tool uses: calculate × 5")
+    expect(run.locator(".call").first).to_be_hidden()
+    for _ in range(2):
+        page.keyboard.press("t")
+    expect(run).not_to_have_attribute("open")
+    page.keyboard.press("t")
+    expect(run.locator(".call summary").first).to_be_focused()
+    expect(page.locator("#said")).to_have_text("3 of 8")
+    page.goto(f"/threads/{thread_id}/#c1-4")
+    page.reload()
+    expect(page.locator("#c1-4")).to_be_visible()
+    page.emulate_media(media="print")
+    page.goto(f"/threads/{thread_id}/")
+    page.reload()
+    expect(page.locator("#c1-4")).to_be_visible()
+
+
 def test_a_request_is_changed_and_sent_again_with_a_click(heddle: Heddle, visit: Callable[..., Visit]) -> None:
     thread_id = heddle.start("alice", "First. [[words 3]]")
     page = visit("alice").page

@@ -66,6 +66,19 @@ def test_an_answer_grows_in_its_own_article_and_nothing_else_is_sent(
     assert line.news() == []
 
 
+def test_no_tool_use_is_folded_under_the_eyes_of_who_reads_along(
+    listen: Listen, browser_of: Browser, who: People
+) -> None:
+    """What has come stays where it is; a page that is opened later has it folded."""
+    thread = make.thread(who.alice, '[[call calculate {"expression": "1 + 1"}]]' * 7, run=False)
+    line = listen("alice", thread)
+    line.news()
+    make.run_turns(thread)
+    line.news()
+    assert line.held[1].one("details", class_="run").has("open")
+    assert not get(browser_of("alice"), path(thread)).one("details", class_="run").has("open")
+
+
 def test_a_goal_beside_words_that_were_read_long_ago_follows_its_turn(
     listen: Listen, browser_of: Browser, who: People
 ) -> None:

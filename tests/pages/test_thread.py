@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -12,7 +13,7 @@ from accounts.models import Membership
 from accounts.orgs import set_policy
 from tests import hooks, make
 from tests.pages.dom import Node, fragment, get, parsed, queries
-from tests.people import People
+from tests.people import People, Person
 from threads import forks, sharing, titles
 from threads.models import Block, Message, Thread
 from threads.status import ThreadStatus
@@ -147,6 +148,58 @@ def test_a_call_is_one_line_with_its_outcome_and_leads_to_its_payloads(browser_o
     assert load["hx-get"] == load.one("a")["href"] and load["hx-get"].startswith(path(thread) + "calls/")
     assert "division by zero" in load.words.lower()
     assert fragment(browser_of("alice"), load["hx-get"]).all("pre")
+
+
+def lines(page: Node) -> list[str]:
+    """The tool uses that are shown, as one letter each, and the words of those that are folded."""
+    said: list[str] = []
+    for each in page.id("talk").all("details"):
+        if each.get("class") == "run":
+            said.append(each.all("summary")[0].words)
+        elif each.parent and each.parent.get("class") != "run":
+            said.append("x" if each["data-outcome"] == "error" else "v")
+    return said
+
+
+def test_many_calls_in_a_row_fold_and_say_of_which_tools(browser_of: Browser, who: People) -> None:
+    """The first two and the last stay, and everything that failed: that is what is looked for."""
+    client = browser_of("alice")
+
+    def shown(text: str) -> list[str]:
+        return lines(get(client, path(make.thread(who.alice, text))))
+
+    good = [f"{n} + 1" for n in range(9)]
+    assert shown(calls(*good[:6])) == ["v"] * 6, "three are not worth a fold"
+    assert shown(calls(*good[:7])) == ["v", "v", "4 more tool uses: calculate × 4", "v"]
+    assert shown(calls(*good[:6], "1/0", *good[:3])) == ["v"] * 6 + ["x"] + ["v"] * 3
+    folds = [f"{n} more tool uses: calculate × {n}" for n in (6, 4)]
+    assert shown(calls(*good, "1/0", *good[:7])) == ["v", "v", folds[0], "v", "x", "v", "v", folds[1], "v"]
+
+
+def used(person: Person, *names: str) -> Thread:
+    """An imported thread whose agent used these tools, each in a message of its own."""
+    said: list[tuple[str, str] | dict[str, Any]] = [("user", "Go.")]
+    for at, name in enumerate(names):
+        use = {"id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        said.append({"role": "assistant", "content": None, "tool_calls": [use]})
+        said.append({"role": "tool", "tool_call_id": f"call_{at}", "content": "done"})
+    return make.imported(person, [*said, ("assistant", "Done.")])
+
+
+def test_a_fold_names_three_tools_the_most_used_first(browser_of: Browser, who: People) -> None:
+    thread = used(who.alice, "begin", "ask", "ask", "read", "find", "find", "find", "mark", "tell", "end")
+    told = "7 more tool uses: find × 3, ask, read, 2 other tools"
+    assert lines(get(browser_of("alice"), path(thread))) == ["v", "v", told, "v"]
+
+
+def test_a_call_that_was_rated_or_found_is_not_folded(browser_of: Browser, who: People) -> None:
+    client = browser_of("alice")
+    rated = used(who.alice, *["ask"] * 16)
+    make.rating(who.alice, rated, 11)
+    assert lines(get(client, path(rated))) == ["v"] * 8 + ["7 more tool uses: ask × 7", "v"]
+    used(who.alice, *["ask"] * 3, "look", *["ask"] * 8)
+    row = get(client, "/threads/?q=tool:look").one(class_="title").one("a")
+    assert lines(get(client, row["href"])) == ["v"] * 6 + ["5 more tool uses: ask × 5", "v"]
 
 
 def test_the_message_with_a_result_is_reached_at_its_call(browser_of: Browser, who: People) -> None:

@@ -1,7 +1,10 @@
 """The view models of a transcript: articles, their parts and ratings."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import Literal
 
 from django.utils.safestring import SafeString
@@ -9,7 +12,7 @@ from django.utils.safestring import SafeString
 from core.markdown import MARKDOWN_LIMIT, is_shown_whole
 from threads.presenting.calls import CallIo
 from threads.presenting.goal_notes import GoalNote
-from threads.presenting.words import Word
+from threads.presenting.words import Word, counted
 
 
 class Sentimental:
@@ -135,6 +138,38 @@ class Call:
     anchors: tuple[int, ...] = ()
     kind: Literal["call"] = "call"
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it may be folded with others: a success that is not rated, and not unfolded itself."""
+        return self.outcome.key == "success" and self.io is None and not (self.acts and self.acts.mark)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRun:
+    """Tool uses in a row that are one line until they are unfolded."""
+
+    calls: tuple[Call, ...]
+
+    @property
+    def anchor(self) -> str:
+        """Its id on the page."""
+        return f"run-{self.calls[0].anchor}"
+
+    @property
+    def words(self) -> str:
+        """How many they are, and of which tools: `6 more tool uses: calculate × 4, get_station × 2`."""
+        tools = Counter(call.tool_name for call in self.calls).most_common()
+        named = [f"{name} × {times}" if times > 1 else name for name, times in tools[:_RUN_NAMES]]
+        if len(tools) > _RUN_NAMES:
+            named.append(counted(len(tools) - _RUN_NAMES, "other tool"))
+        return f"{counted(len(self.calls), 'more tool use')}: {', '.join(named)}"
+
+
+_RUN_HEAD, _RUN_TAIL, _RUN_LEAST, _RUN_NAMES = 2, 1, 4, 3
+"""Of plain tool uses in a row: how many stay shown before and after those that are folded, how few are not folded, and
+how many tools are named.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -221,6 +256,14 @@ class Article:
         return tuple(part for part in self.parts if isinstance(part, Call))
 
     @property
+    def laid_out(self) -> list[tuple[Part, CallRun | None, bool]]:
+        """The parts, each with the run of tool uses that begins with it, and whether one ends with it. What failed,
+        waits or was rated is never folded.
+        """
+        runs, ends = _runs(self.parts) if self.call_count >= _RUN_HEAD + _RUN_LEAST + _RUN_TAIL else ({}, set())
+        return [(part, runs.get(place), place in ends) for place, part in enumerate(self.parts)]
+
+    @property
     def all_acts(self) -> tuple[Acts, ...]:
         """Where messages of the article can be rated, in order."""
         return tuple(acts for acts in (*(call.acts for call in self.calls), self.acts) if acts)
@@ -262,6 +305,18 @@ class Gap:
 
 
 Piece = Article | Gap
+
+
+def _runs(parts: Sequence[Part]) -> tuple[dict[int, CallRun], set[int]]:
+    """The runs of tool uses by the position at which they begin, and the positions of their ends."""
+    runs: dict[int, CallRun] = {}
+    ends: set[int] = set()
+    for is_plain, group in groupby(enumerate(parts), lambda each: isinstance(each[1], Call) and each[1].is_plain):
+        inner = list(group)[_RUN_HEAD:-_RUN_TAIL] if is_plain else []
+        if len(inner) >= _RUN_LEAST:
+            runs[inner[0][0]] = CallRun(tuple(part for _, part in inner if isinstance(part, Call)))
+            ends.add(inner[-1][0])
+    return runs, ends
 
 
 def is_fault(part: Part) -> bool:
