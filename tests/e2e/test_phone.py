@@ -112,7 +112,7 @@ def test_a_row_of_the_list_is_cut_at_the_edge(visit: Callable[..., Visit], crowd
     """Also the line that shows where the words are."""
     page = visit("admin", **PHONE).page
     page.goto("/threads/?q=text:words")
-    for shown in (page.locator(".rows .title").first, page.locator(".rows .title p").first):
+    for shown in (page.locator(".rows .title a").first, page.locator(".rows .title p").first):
         box = shown.bounding_box()
         assert box and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["viewport"]["width"]
     # All of the row leads there, and the browser marks the words.
