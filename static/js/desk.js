@@ -174,7 +174,7 @@ on("htmx:afterRequest", ({ detail: { requestConfig: { elt, verb }, xhr, boosted 
 	say(words("main [role=alert], .wrong, .failed p") || `${verb === "post" ? words("[data-said]") : ""} ${words(`${OPEN}, #desk-rows :is(h2, .unread)`) || words("#desk-total")}`);
 });
 
-const words = (css) => all(css).map((each) => each.innerText.replace(/(?<![.!?…]\W?)$/, ".")).join(" ");
+const words = (css) => all(css).map((each) => each.innerText.replace(/(?<![.!?…]\W*)$/, ".")).join(" ");
 const query = () => part("bulk").q.value;
 
 function ticks() {

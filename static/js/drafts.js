@@ -13,8 +13,8 @@ function keep(field) {
 	else kept[key(field)] = JSON.stringify([field.value, base(field).value, all(":checked", scope(field)).map((each) => each.value)]);
 }
 
-const forget = (keys) => keys?.split(",").map((each) => delete kept[each]);
-const sent = (form, button) => [...form.elements ?? []].filter((field) => field.dataset.draft && (button?.value ?? "").startsWith(field.dataset.with ?? ""));
+const forget = (keys) => keys?.split(",").map((id) => delete kept[id]);
+const sent = (form, button) => [...form.elements ?? []].filter(({ dataset }) => dataset.draft && (button?.value ?? "").startsWith(dataset.with ?? ""));
 
 let from, typing, behind, taken = {};
 on("htmx:beforeSend", ({ detail: { requestConfig: its } }) => {

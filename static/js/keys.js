@@ -104,8 +104,8 @@ on("toggle", () => begin(one(".menu[open]:has(> summary:focus)")), 1);
 const press = (found) => (found?.click(), found);
 
 function open() {
-	const details = [active().closest("details"), ...reached()?.querySelectorAll("details") ?? []].find(inView);
-	return press(details ? one("summary", details) : active().closest("[data-roving] a"));
+	const fold = [active().closest("details"), ...reached()?.querySelectorAll("details") ?? []].find(inView);
+	return press(fold ? one("summary", fold) : active().closest("[data-roving] a"));
 }
 
 function atTurn(key) {

@@ -1,10 +1,11 @@
 import { active, adopt, all, clear, enter, on, one, parsed, part, say, stream } from "./page.js";
 
-const SECRET = "[name=csrfmiddlewaretoken]";
+const SECRET = "[name^=csrf]";
 const WORK = {
 	open: () => (clear(), delete talk.dataset.lost, wait = 1e3),
 	error: () => (talk.dataset.lost = "", source.readyState > 1 && again()),
 	turns: bring, marks: bring, head: bring, reset: drop, gone,
+	aside: () => [...aside.values()].map(put),
 };
 const talk = one("[data-live]");
 let [live, token] = talk.dataset.live.split(/(?<=token=)/), wait = 1e3, source, follows, seen;
@@ -61,7 +62,7 @@ function put(fresh) {
 	else (fresh.dataset.index ? place : renew)(fresh, held);
 }
 
-on("htmx:afterRequest selectionchange click pointercancel", () => setTimeout(() => [...aside.values()].map(put)));
+on("htmx:afterRequest selectionchange click pointercancel", () => aside.size && setTimeout(hear, 0, { type: "aside" }));
 
 function place(fresh, held) {
 	if (held?.matches(".msg")) return replace(held, fresh);
@@ -103,11 +104,11 @@ function replace(held, fresh) {
 
 function keep(held, fresh) {
 	fresh.append(...all(":scope > .failed", held));
-	for (const details of all("details[open][id]", held)) {
-		const twin = twinOf(details, fresh);
+	for (const fold of all("details[open][id]", held)) {
+		const twin = twinOf(fold, fresh);
 		if (!twin) continue;
 		twin.open = 1;
-		if (details.dataset.outcome === twin.dataset.outcome) one(".call-io", twin)?.replaceWith(one(".call-io", details));
+		if (fold.dataset.outcome === twin.dataset.outcome) one(".call-io", twin)?.replaceWith(one(".call-io", fold));
 	}
 	for (const typed of all("[id^=form-]:has(*), textarea[id], input[id]", held)) {
 		const twin = twinOf(typed, fresh);

@@ -14,12 +14,12 @@ part("go").onclick = () => {
 	field.value = "";
 	palette.showModal();
 	htmx.trigger(field, "input");
-	return false;
+	return !1;
 };
 
 function take() {
 	wanted = field.matches(".htmx-request");
-	if (field.value && !wanted) one(FOUND)?.click();
+	field.value && !wanted && one(FOUND)?.click();
 }
 on("htmx:afterRequest", () => wanted && setTimeout(take));
 
