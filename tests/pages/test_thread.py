@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import Membership
 from accounts.orgs import set_policy
+from feedback.models import UserFeedback
 from tests import hooks, make
 from tests.pages.dom import Node, fragment, get, parsed, queries
 from tests.people import People, Person
@@ -150,10 +151,10 @@ def test_a_call_is_one_line_with_its_outcome_and_leads_to_its_payloads(browser_o
     assert fragment(browser_of("alice"), load["hx-get"]).all("pre")
 
 
-def lines(page: Node) -> list[str]:
+def lines(page: Node, where: str = "talk") -> list[str]:
     """The tool uses that are shown, as one letter each, and the words of those that are folded."""
     said: list[str] = []
-    for each in page.id("talk").all("details"):
+    for each in page.id(where).all("details"):
         if each.get("class") == "run":
             said.append(each.all("summary")[0].words)
         elif each.parent and each.parent.get("class") != "run":
@@ -197,6 +198,9 @@ def test_a_call_that_was_rated_or_found_is_not_folded(browser_of: Browser, who: 
     rated = used(who.alice, *["ask"] * 16)
     make.rating(who.alice, rated, 11)
     assert lines(get(client, path(rated))) == ["v"] * 8 + ["7 more tool uses: ask × 7", "v"]
+    report = UserFeedback.objects.get()
+    desk = get(browser_of("admin"), f"/feedback/?item={report.feedback_id}")
+    assert "v" * 8 in "".join(lines(desk, "desk-talk"))
     used(who.alice, *["ask"] * 3, "look", *["ask"] * 8)
     row = get(client, "/threads/?q=tool:look").one(class_="title").one("a")
     assert lines(get(client, row["href"])) == ["v"] * 6 + ["5 more tool uses: ask × 5", "v"]
