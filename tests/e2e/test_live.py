@@ -359,6 +359,37 @@ def test_the_smallest_step_up_leaves_a_running_answer_and_the_end_takes_it_up_ag
     wait_until(lambda: left(page) <= 1)
 
 
+def test_a_page_at_its_end_stays_there_when_the_browser_scrolls_as_its_form_is_replaced(
+    heddle: Heddle, visit: Callable[..., Visit]
+) -> None:
+    """As WebKit does, by the height of the form."""
+    page = visit("alice").page
+    thread_id = heddle.start("alice", "First. [[words 600]]")
+    page.goto(f"/threads/{thread_id}/")
+    page.evaluate(
+        """() => {
+            const replace = Element.prototype.replaceWith;
+            Element.prototype.replaceWith = function (fresh) {
+                replace.call(this, fresh);
+                if (fresh.id === "write") scrollBy(0, -130);
+            };
+        }"""
+    )
+
+    def late(route: Route) -> None:
+        answer = route.fetch()
+        page.wait_for_timeout(300)  # the line tells of the message before
+        route.fulfill(response=answer)
+
+    page.route("**/send/", late)
+    page.fill("#say", "More. [[words 400]] [[pace 0.02]]")
+    page.click("#send")
+    expect(page.locator("#m3 .prose")).to_contain_text(" ")
+    wait_until(lambda: left(page) <= 1)
+    expect(page.locator("#m3[data-state]")).to_have_count(0)
+    wait_until(lambda: left(page) <= 1, 3)
+
+
 def test_what_is_selected_in_a_running_answer_stays_selected_until_it_is_let_go(
     heddle: Heddle, visit: Callable[..., Visit]
 ) -> None:
