@@ -35,7 +35,8 @@ def whole(first_line: bytes, read: Callable[[], bytes]) -> list[Any] | None:
 def of_line(line: bytes) -> Any:
     """The value of a line; an `Unreadable` if it is not JSON."""
     try:
-        return _with_id(json.loads(line.rstrip()))
+        # Not left to `json`, which takes the first line of a file in UTF-16 for what it is, and no other.
+        return _with_id(json.loads(line.rstrip().decode("utf-8-sig")))
     except RecursionError:
         return Unreadable("is nested too deeply")
     except json.JSONDecodeError as problem:

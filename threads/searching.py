@@ -135,10 +135,13 @@ def called(kind: str, data: Any) -> str:
 def begun(text: str) -> str:
     """The phrase for a text typed into a search field, whose last word may go on; empty without a word.
 
-    Not that of one or two Latin letters: it begins half of all words, which takes an index as long as reading them.
+    Not that of one or two Latin letters, or of so few digits alone: it begins half of all words, which takes an index
+    as long as reading them. Digits behind other words may go on, because a date is followed by its time: in
+    2024-05-06T13:25 the third word is 06t13.
     """
     words = fulltext.plain(text).rstrip("*").split()
     if not words:
         return ""
-    is_short = words[-1].isascii() and len(words[-1]) < _LETTERS
+    *before, last = words
+    is_short = last.isascii() and len(last) < _LETTERS and not (before and last.isdigit())
     return text.rstrip("*") + "*" * (not is_short)

@@ -565,6 +565,16 @@ def test_a_line_that_is_not_utf_8_says_where(who, tmp_path, capsys):
     assert capsys.readouterr().err.strip() == "line 2: failed: line: is not UTF-8 text at byte 12"
 
 
+def test_of_a_file_in_utf_16_no_line_is_taken(who, tmp_path, capsys):
+    """The first alone was, because it begins with the mark of its encoding."""
+    path = tmp_path / "talks.jsonl"
+    path.write_bytes(f"{json.dumps(talk('a'))}\n{json.dumps(talk('b'))}\n".encode("utf-16"))
+    with pytest.raises(SystemExit):
+        call_command("import_threads", path, format="openai", org="acme", owner="alice@acme.test")
+    told = capsys.readouterr().err
+    assert "line 1: failed: line: is not UTF-8 text at byte 1" in told and not Thread.objects.exists()
+
+
 def test_a_minus_stands_for_what_is_piped_in(who, capsys, monkeypatch):
     lines = f"{json.dumps(talk('a'))}\n{json.dumps(talk('b'))}\n{{\n"
     for piped, outcome in ((lines, "2 created, 0 unchanged, 1 failed"), ("", "0 created, 0 unchanged, 0 failed")):
