@@ -65,6 +65,12 @@ def tool_called(org_id: int, name: str) -> Tool | None:
     return found[0] if len(found) == 1 else None
 
 
+def described(org_id: int, name: str) -> ToolVersion | None:
+    """The present version of the tool that a name in a transcript means, whether anything runs it or not."""
+    tool = tool_called(org_id, name)
+    return tools.version_of(tool) if tool else None
+
+
 def names(org_id: int) -> frozenset[str]:
     """The names of offered tools that the server runs, which no client tool may have. One short query."""
     runnable = (qualified for _, qualified, is_dispatchable in _OFFERED.rows(org_id) if is_dispatchable)

@@ -1,5 +1,7 @@
 """An answer that is run again: the same request to the same agent, and nothing is done twice (decision 015)."""
 
+import json
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -14,6 +16,8 @@ from tests.api.test_skills_in_turns import pin, write  # noqa: F401 - fixtures
 from tests.conftest import data_of, refusal_of
 from threads.models import Block, Thread, Turn
 from threads.runner import loop
+from threads.runner.recorded import NOT_RECORDED
+from threads.runner.toolbox import Toolbox
 
 INVALID = (400, "RobotoInvalidRequestException")
 
@@ -66,6 +70,49 @@ def test_calls_are_answered_as_they_were_and_not_made_again(api, who, rerun, out
     assert results(rerun(thread)) == before
     assert results(rerun(thread, who="admin")) == before, "each as often as it is wanted"
     assert Call.objects.count() == made and len(outside) == 2
+
+
+def of_another_system(who, *calls, asked=""):
+    """An imported request with what its tools were sent and returned; the request makes the simulator call the same."""
+    said = [("user", asked or " ".join(f"[[call {name} {json.dumps(sent)}]]" for name, sent, _ in calls))]
+    for at, (name, sent, answer) in enumerate(calls):
+        use = {"id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(sent)}}
+        said.append({"role": "assistant", "content": None, "tool_calls": [use]})
+        said.append({"role": "tool", "tool_call_id": f"call_{at}", "content": answer})
+    return make.imported(who.alice, [*said, ("assistant", "Done.")])
+
+
+def test_tools_that_only_the_record_has_answer_as_they_did(who, rerun):
+    """Those of an imported conversation, as often as they were called; what they were never asked is not made up."""
+    first, second = (("get_seats", {"flight": "HAT1"}, f"{left} left") for left in (3, 2))
+    booked = ("book", {"seat": 4}, "booked")
+    again = rerun(of_another_system(who, first, second, booked), index=7)
+    assert results(again) == [(name, "success", answer) for name, _, answer in (first, second, booked)]
+    asked = '[[call get_seats {"flight": "HAT2"}]] [[call cancel {}]]'
+    unknown, never = results(rerun(of_another_system(who, first, asked=asked), index=3))
+    assert never == ("get_seats", "error", {"error": NOT_RECORDED})
+    assert unknown == ("cancel", "error", {"error": "There is no tool cancel."})
+    assert not Call.objects.exists()
+
+
+def test_the_model_is_offered_the_tools_of_the_record(api, who, rerun, monkeypatch):
+    """By the catalogue's description if it has one such tool, else by the fields that they were called with; none in a
+    rerun that makes real calls.
+    """
+    tool = {"name": "get_seats", "description": "Seats left.", "input_schema": {"type": "object", "title": "S"}}
+    data_of(api("alice").post("/v1/catalogue/tools/import", {"dialect": "convilyn", "server": "air", "tool": tool}))
+    seats = ("get_seats", {"flight": "A"}, "3")
+    thread = of_another_system(who, seats, ("book", {"seat": 4}, "ok"), ("book", {"row": 2}, "ok"))
+    offered = []
+    offers = Toolbox.offers
+    monkeypatch.setattr(Toolbox, "offers", lambda self: offered.append(offers(self)) or offered[-1])
+    rerun(thread, index=7)
+    found = {tool.name: (tool.description, tool.input_schema) for tool in offered[0]}
+    assert found["get_seats"] == ("Seats left.", {"type": "object", "title": "S"})
+    assert found["book"][1] == {"type": "object", "properties": {"seat": {}, "row": {}}}
+    offered.clear()
+    rerun(thread, index=7, tools="live")
+    assert not {"get_seats", "book"} & {tool.name for tool in offered[0]}
 
 
 def test_calls_are_found_in_the_record_under_any_form_of_their_tools_name(api, who, rerun, outside):

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from core.canonical import fingerprint
-from threads.content import TOLD, BlockDict, tool_result
+from threads.content import TOLD, BlockDict, JsonObject, tool_result
 from threads.models import Thread
 from threads.pending import calls_behind, last_request
 
@@ -29,14 +29,19 @@ class Recorded:
         self._one_name = one_name
         source, begin = fork.forked_from_id, fork.forked_from_message_sequence_num or 0
         self._results: dict[_Key, list[BlockDict]] = defaultdict(list)
+        self.tools: dict[str, list[JsonObject]] = defaultdict(list)
+        """The tools that answered a recorded call, by name, with the arguments of those calls."""
         self._counts: Counter[_Key] = Counter()
         self._answers: dict[str, BlockDict | None] = {}
-        asked: dict[str, _Key] = {}
+        asked: dict[str, tuple[_Key, BlockDict]] = {}
         for block in calls_behind(source, begin) if source is not None else ():
             if block["content_type"] == "tool_use":
-                asked[block["tool_use_id"]] = self._key(block)
-            elif key := asked.pop(block["tool_use_id"], None):
+                asked[block["tool_use_id"]] = self._key(block), block
+            elif found := asked.pop(block["tool_use_id"], None):
+                key, use = found
                 self._results[key].append(block)
+                if block["status"] == "success":
+                    self.tools[key[0]].append(use["input"] or {})
         for block in calls_behind(fork.pk, last_request(fork.pk) or 0):
             if block["content_type"] == "tool_use":
                 self.called(block)

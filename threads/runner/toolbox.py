@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.authentication import actor_of_user
-from catalogue import calls, offering, schemas, skills
+from catalogue import calls, naming, offering, schemas, skills
 from catalogue.spec import ToolContext, ToolSpec
 from catalogue.worlds.in_threads import Stage
 from core.prepared import PreparedRow
@@ -25,6 +25,8 @@ INTERRUPTED = (
     "The worker died before the result of this call was stored. It is not known whether the call had an effect; "
     "it was not repeated."
 )
+
+_OF_RECORD = "A tool of the recorded conversation: it answers the calls that were made there."
 
 _CLIENT_TOOLS = PreparedRow(lambda thread: ClientTool.objects.filter(thread=thread), ClientTool, int)
 _GOALS = PreparedRow(lambda turn: Goal.objects.filter(turn=turn).order_by("id"), Goal, int)
@@ -46,11 +48,27 @@ class Toolbox:
         self._declared = frozenset(self.client) | frozenset(self.goals) | {LOAD_SKILL}
         # A world has no outside effects, so every call is simulated there.
         self._recorded = Recorded(thread, self._one_name) if turn.replays_calls and self._stage is None else None
+        self._of_record = self._recorded_tools()
 
     def _server_tools(self) -> Mapping[str, ToolSpec]:
         """The tools that the server runs; in a world only the simulated ones."""
         found = offering.specs(self.thread.org_id) if self._stage is None else self._stage.specs
         return {name: spec for name, spec in found.items() if name not in self.client}
+
+    def _recorded_tools(self) -> Mapping[str, Tool]:
+        """The tools that answered in a conversation that is rerun and are not here, as those of an imported one: by the
+        catalogue's description, else by the fields that they were called with.
+        """
+        found: dict[str, Tool] = {}
+        for name, given in self._recorded.tools.items() if self._recorded is not None else ():
+            if name in self._declared or naming.is_of_runtime(name) or self._spec(name) is not None:
+                continue
+            if described := offering.described(self.thread.org_id, name):
+                found[name] = Tool(name, described.description, described.input_schema)
+            else:
+                fields: dict[str, Any] = {field: {} for arguments in given for field in arguments}
+                found[name] = Tool(name, _OF_RECORD, {"type": "object", "properties": fields})
+        return found
 
     def offers(self) -> list[Tool]:
         """Everything the model may call: server tools, client tools, and a tool for each pending goal."""
@@ -58,7 +76,12 @@ class Toolbox:
         client = [Tool(tool.name, tool.description, tool.input_schema) for tool in self.client.values()]
         if self.skills:
             server.append(_skill_offer(self.skills))
-        return [*server, *client, *(_goal_offer(name, goal) for name, goal in self.pending_goals().items())]
+        return [
+            *server,
+            *self._of_record.values(),
+            *client,
+            *(_goal_offer(name, goal) for name, goal in self.pending_goals().items()),
+        ]
 
     def pending_goals(self) -> Mapping[str, Goal]:
         """The pending goals, by the name of their tool."""
@@ -135,7 +158,7 @@ class Toolbox:
             return None  # the world checks the arguments itself, after its random failures
         spec = self._spec(call.name)
         if spec is None:
-            return f"There is no tool {call.name}."
+            return None if call.name in self._of_record else f"There is no tool {call.name}."
         return calls.refusal(spec, call.arguments)
 
     def _one_name(self, name: str) -> str:
