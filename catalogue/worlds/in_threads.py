@@ -48,6 +48,11 @@ class Stage:
             **{name: ToolSpec(name, tool.description, tool.input_schema, None) for name, tool in self._tools.items()},
         }
 
+    def only(self, own_name: str) -> str | None:
+        """The name under which the only tool with this own name is offered, which is how other systems call it."""
+        found = [name for name, tool in self._tools.items() if tool.name == own_name]
+        return found[0] if len(found) == 1 else None
+
     def has(self, name: str) -> bool:
         """Whether the world has the tool."""
         return name in self._tools

@@ -55,6 +55,14 @@ def test_nothing_outside_is_touched(api, who, played):
     assert Call.objects.filter(world=None).count() == 0
 
 
+def test_a_tool_is_called_by_its_own_name_if_the_world_has_one_of_that_name(api, who, played):
+    """As the history of an imported thread calls it."""
+    thread = thread_in(played, who, '[[call counter {}]] [[call create_user {"name": "Ann"}]] [[call get {}]]')
+    statuses = {each["tool_name"]: each["status"] for each in results_of(thread, api)}
+    assert statuses == {"get": "error", "demo__counter": "success", "crm__create_user": "success"}
+    assert not DemoCount.objects.exists()
+
+
 def test_wrong_arguments_and_failures_reach_the_model_as_errors(api, who, played):
     thread = thread_in(played, who, "[[call crm__get_user {}]]")
     [result] = results_of(thread, api)

@@ -165,6 +165,8 @@ class Toolbox:
         """The name under which the called tool is offered; for one that is not, its qualified name (catalogue 3.5)."""
         if name in self._declared or name in self._server:
             return name
+        if self._stage is not None:
+            return self._stage.only(name) or name
         spec = self._spec(name)
         if spec is None:
             return name
