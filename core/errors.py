@@ -62,6 +62,13 @@ class NoSuchPlace(InvalidRequest):
     title = "This list has no such page."
 
 
+class FormTooLarge(InvalidRequest):
+    """A form that is larger than its page takes. Its own status: a page takes a 400 for the form with its errors."""
+
+    status = 413
+    title = "The form is too large."
+
+
 class TargetRefused(InvalidRequest):
     """An address that Heddle does not send to: a wrong scheme, or a host in a private network."""
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from django.conf import settings
 from django.http import HttpRequest
 
-from core.errors import InvalidRequest, NotSignedIn, Unavailable
+from core.errors import FormTooLarge, NotSignedIn, Unavailable
 from core.slots import Slots
 from core.wording import limit_text
 
@@ -36,7 +36,7 @@ def require_fitting(request: HttpRequest, view: Callable[..., Any]) -> None:
     """Refuse a form that is larger than its page takes, before any of it is read.
 
     Parsing one takes 50 times its size in memory, and its files go to the disk, of any size: Django counts only fields.
-    So nobody who is not signed in may send more than a small one. Raises `InvalidRequest`, `NotSignedIn`.
+    So nobody who is not signed in may send more than a small one. Raises `FormTooLarge`, `NotSignedIn`.
     """
     told = request.META.get("CONTENT_LENGTH") or ""
     length = int(told) if told.isdigit() else 0  # then Django reads nothing
@@ -44,7 +44,7 @@ def require_fitting(request: HttpRequest, view: Callable[..., Any]) -> None:
         return
     most = getattr(view, "form_bytes", settings.BODY_BYTES)
     if length > most:
-        raise InvalidRequest(f"The form is larger than {limit_text(most)}.")
+        raise FormTooLarge(f"The form is larger than {limit_text(most)}. Nothing was stored.")
     if not request.user.is_authenticated:
         raise NotSignedIn("You are signed out; nothing was stored. Sign in and send it again.")
 

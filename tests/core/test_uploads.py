@@ -105,13 +105,13 @@ def test_nothing_of_a_large_form_is_read_before_somebody_is_signed_in(db: None, 
     refused = sized(client, path, 65_537, kind)
     assert refused.status_code == 401 and "Sign in" in refused.content.decode()
     refused = sized(client, "/signin/", 65_537, kind)
-    assert refused.status_code == 400 and "The form is larger than 64 KiB." in refused.content.decode()
+    assert refused.status_code == 413 and "The form is larger than 64 KiB." in refused.content.decode()
 
 
 def test_who_is_signed_in_sends_what_the_page_takes(browser_of: Callable[[str], Client]) -> None:
     alice = browser_of("alice")
     for path, most in (("/threads/start/", 16), ("/threads/import/", 33)):
         refused = sized(alice, path, most * 2**20 + 1)
-        assert refused.status_code == 400 and f"The form is larger than {most} MiB." in refused.content.decode()
+        assert refused.status_code == 413 and f"The form is larger than {most} MiB." in refused.content.decode()
         read = sized(alice, path, most * 2**20, "application/x-www-form-urlencoded")
         assert read.status_code == 500, "the body of this test cannot be"

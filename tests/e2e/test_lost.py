@@ -1,6 +1,7 @@
 """What Request failed: it is told where it was sent from, and nothing that was typed is lost."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -157,6 +158,26 @@ def test_what_a_server_says_of_its_failure_is_told_with_its_request_id(
     page.click("#send")
     expect(page.locator("#write .failed code")).to_contain_text("req_")
     expect(page.locator("#say")).to_have_value(TEXT)
+
+
+def test_a_file_that_is_too_large_is_told_beside_the_form_which_goes_on(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    """Nothing was told, and the form answered nothing more."""
+    large, small = tmp_path / "large.jsonl", tmp_path / "small.jsonl"
+    large.write_bytes(b"{}\n" * (12 * 2**20))
+    small.write_text('{"id": "small-1", "messages": [{"role": "user", "content": "Hello?"}]}')
+    visitor = visit("alice")
+    visitor.forgive("status of 413", "Error Code 413")
+    page = visitor.page
+    page.goto("/threads/import/")
+    page.set_input_files("#file", large)
+    page.click("#verbs [data-kind=primary]")
+    expect(page.locator(".failed")).to_contain_text("The form is larger than 33 MiB. Nothing was stored.")
+    page.set_input_files("#file", small)
+    page.click("#verbs [data-kind=primary]")
+    expect(page.locator("#outcome")).to_contain_text("1 new")
+    expect(page.locator(".failed")).to_have_count(0)
 
 
 def test_ones_own_message_comes_into_view_and_an_answer_leaves_a_reader_where_they_are(
