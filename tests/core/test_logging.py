@@ -45,7 +45,7 @@ def test_a_refused_request_is_logged_without_its_query(lines, db):
     fields = {f"field{n}": n for n in range(3000)}
     Client(raise_request_exception=False).post(f"/signin/?q={MARK}", fields)
     told = lines()
-    assert [line["status"] for line in told if line["event"] == "request.finished"] == [403, 400]
+    assert [line["status"] for line in told if line["event"] == "request.finished"] == [403, 413]
     assert MARK not in json.dumps(told)
 
 
